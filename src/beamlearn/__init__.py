@@ -1,0 +1,34 @@
+"""Learn beam search policies by imitation (Negrinho, Gormley and Gordon, NeurIPS 2018)."""
+
+from . import losses as losses
+from . import strategies as strategies
+from .algorithms import ALGORITHMS as ALGORITHMS
+from .algorithms import Algorithm as Algorithm
+from .beam import Finish as Finish
+from .enumeration import BruteForceOracle as BruteForceOracle
+from .evaluate import Evaluation as Evaluation
+from .evaluate import evaluate as evaluate
+from .graph import GraphSpace as GraphSpace
+from .graph import GraphTask as GraphTask
+from .learn import BestOnValidation as BestOnValidation
+from .learn import Round as Round
+from .learn import Task as Task
+from .learn import learn as learn
+from .learn import minibatches as minibatches
+from .neighbors import Move as Move
+from .neighbors import Neighbors as Neighbors
+from .oracle import Oracle as Oracle
+from .oracle_check import OracleCheck as OracleCheck
+from .oracle_check import check_oracle as check_oracle
+from .scorer import FunctionScorer as FunctionScorer
+from .scorer import LinearScorer as LinearScorer
+from .scorer import Scorer as Scorer
+from .search import Hypothesis as Hypothesis
+from .search import SearchResult as SearchResult
+from .search import beam_search as beam_search
+from .search import exhaustive_search as exhaustive_search
+from .space import Expansion as Expansion
+from .space import NumberedSpace as NumberedSpace
+from .space import SearchSpace as SearchSpace
+from .trajectory import Trajectory as Trajectory
+from .trajectory import beam_trajectory as beam_trajectory

@@ -1,0 +1,112 @@
+"""Table 1 as data: published algorithms as choices of strategy, loss and width."""
+
+from dataclasses import dataclass
+
+from . import losses
+from .losses import Loss
+from .strategies import Continue, Oracle, Reset, Stop, Strategy
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One row of Table 1."""
+
+    name: str
+    strategy: Strategy
+    loss: Loss
+    width: int
+    """The width of the row: 1, or where the paper says k > 1 our default of 8."""
+    reference: str
+    paper_form: str
+    """The row as the paper prints it: data collection, surrogate loss, k."""
+    original: str
+    """Where the algorithm as first published differs from the row."""
+
+
+ALGORITHMS: dict[str, Algorithm] = {
+    row.name: row
+    for row in (
+        Algorithm(
+            "log_likelihood",
+            Oracle(),
+            losses.log_loss_neighbors,
+            1,
+            "maximum likelihood with a greedy decoder in mind",
+            "oracle, log loss (neighbors), k = 1",
+            "No difference: with one correct path and locally normalized scores it is "
+            "cross-entropy.",
+        ),
+        Algorithm(
+            "dagger",
+            Continue(),
+            losses.log_loss_neighbors,
+            1,
+            "Ross, Gordon and Bagnell 2011, A reduction of imitation learning and structured "
+            "prediction to no-regret online learning",
+            "continue, log loss (neighbors), k = 1",
+            "DAgger trains on all data gathered so far and mixes in the expert at first; the row "
+            "is its online form. `Interpolate` has the mixing.",
+        ),
+        Algorithm(
+            "early_update",
+            Stop(),
+            losses.perceptron_first,
+            8,
+            "Collins and Roark 2004, Incremental parsing with the perceptron algorithm",
+            "stop, perceptron (first), k > 1",
+            "The original makes one update per example, where the correct path falls out of the "
+            "beam or at the end; the row also incurs the losses of the beams before.",
+        ),
+        Algorithm(
+            "laso_perceptron",
+            Reset(),
+            losses.perceptron_first,
+            8,
+            "Daume and Marcu 2005, Learning as search optimization",
+            "reset, perceptron (first), k > 1",
+            "The original updates toward the average of the good nodes and away from the average "
+            "of the queue, and only at an error; the row compares two nodes at every beam.",
+        ),
+        Algorithm(
+            "laso_margin",
+            Reset(),
+            losses.margin_last,
+            8,
+            "Daume and Marcu 2005, Learning as search optimization",
+            "reset, margin (last), k > 1",
+            "The original (ALMA) compares with the first node outside the beam while the best is "
+            'inside: `with_options(margin_last, rival="outside")`; it also projects its weights.',
+        ),
+        Algorithm(
+            "bso",
+            Reset(),
+            losses.cost_sensitive_margin_last,
+            8,
+            "Wiseman and Rush 2016, Sequence-to-sequence learning as beam-search optimization",
+            "reset, cost-sensitive margin (last), k > 1",
+            "The original resets at every margin violation, not only at a cost increase, starts "
+            "from a likelihood model and widens the beam during training.",
+        ),
+        Algorithm(
+            "globally_normalized",
+            Stop(),
+            losses.log_loss_beam,
+            8,
+            "Andor et al. 2016, Globally normalized transition-based neural networks",
+            "stop, log loss (beam), k > 1",
+            "The original incurs one loss per example, over the beam from which the correct path "
+            "falls (or the last one), and starts from a likelihood model.",
+        ),
+        Algorithm(
+            "continue",
+            Continue(),
+            losses.log_loss_neighbors,
+            8,
+            "Negrinho, Gormley and Gordon 2018, Learning beam search policies via imitation "
+            "learning",
+            "continue, [choose a surrogate loss], k > 1",
+            "No difference. The paper leaves the loss open; `log_loss_neighbors` is our default.",
+        ),
+    )
+}
+"""Every row of Table 1 by its name."""

@@ -1,0 +1,261 @@
+"""Beams and the transitions between them: POLICY, beam cost, transition cost."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from .check import check_best_scores, check_shape
+from .neighbors import Move, Neighbors
+from .ranking import by_cost
+from .scorer import Scorer
+from .space import SearchSpace
+
+Finish = Literal["pad", "first"]
+"""What becomes of terminals at different depths.
+
+"pad" (Appendix A): a finished hypothesis keeps its slot and its score; the search ends when
+all are finished. "first" (Section 3): the search ends as soon as the best neighbor is
+terminal; other terminals are dropped.
+"""
+
+
+@dataclass(frozen=True)
+class Beam:
+    """One beam per example that is still searched, slots ordered by decreasing score."""
+
+    examples: Int[Tensor, " batch"]
+    nodes: Any
+    memory: Any
+    scores: Float[Tensor, "batch k"]
+    kept: Bool[Tensor, "batch k"]
+    finished: Bool[Tensor, "batch k"]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The neighbors that form the next beam, by index in A_b, ordered by decreasing score."""
+
+    index: Int[Tensor, "batch k"]
+    kept: Bool[Tensor, "batch k"]
+    terminal: Bool[Tensor, " batch"]
+    """The next beam is a terminal one: a single terminal node."""
+    stopped: Bool[Tensor, " batch"]
+    """The trajectory ends here although the next beam is not terminal."""
+
+    def end(self, where: Bool[Tensor, " batch"]) -> "Selection":
+        """Stop after this transition `where` told to."""
+        return replace(self, stopped=self.stopped | where)
+
+    def singleton(self) -> "Selection":
+        """Keep the best neighbor alone where the next beam is terminal (decision 2).
+
+        Paper note: T_k holds singletons, but Algorithms 1 and 2 return up to k nodes. The
+        telescoping of costs, Eq. (3), needs the singleton.
+        """
+        first = torch.arange(self.index.shape[1], device=self.index.device) == 0
+        return replace(self, kept=self.kept & (first | ~self.terminal[:, None]))
+
+    def same(self, other: "Selection") -> Bool[Tensor, " batch"]:
+        """Do both lead to the same beam?"""
+        width = max(self.index.shape[1], other.index.shape[1])
+        one, two = (s.widened(width) for s in (self, other))
+        equal = (one.index == two.index) | ~one.kept
+        return ((one.kept == two.kept) & equal).all(dim=-1)
+
+    def widened(self, width: int) -> "Selection":
+        """Add empty slots up to `width`."""
+        missing = width - self.index.shape[1]
+        pad = torch.nn.functional.pad
+        return replace(self, index=pad(self.index, (0, missing)), kept=pad(self.kept, (0, missing)))
+
+
+def where(condition: Bool[Tensor, " batch"], chosen: Selection, otherwise: Selection) -> Selection:
+    """Take each row from `chosen` or from `otherwise`."""
+    width = max(chosen.index.shape[1], otherwise.index.shape[1])
+    one, two = chosen.widened(width), otherwise.widened(width)
+    return Selection(
+        index=torch.where(condition[:, None], one.index, two.index),
+        kept=torch.where(condition[:, None], one.kept, two.kept),
+        terminal=torch.where(condition, one.terminal, two.terminal),
+        stopped=torch.where(condition, one.stopped, two.stopped),
+    )
+
+
+def initial_beam(space: SearchSpace[Any], scorer: Scorer) -> Beam:
+    """{v_(0)} for every example; one that is itself terminal counts as finished."""
+    nodes = space.initial()
+    expansion = space.expand(nodes)
+    device = expansion.terminal.device
+    batch = len(space)
+    finished = torch.zeros(batch, 1, dtype=torch.bool, device=device)
+    if expansion.legal is not None:
+        finished = finished | ~expansion.legal.any(dim=-1)
+    memory = scorer.start(space)
+    return Beam(
+        examples=torch.arange(batch, device=device),
+        nodes=nodes,
+        memory=memory,
+        scores=torch.zeros(batch, 1, device=device),
+        kept=torch.ones_like(finished),
+        finished=finished,
+    )
+
+
+def expand(space: SearchSpace[Any], scorer: Scorer, beam: Beam) -> Neighbors:
+    """A_b with its scores: each slot's own numbers, and what is added to all of them.
+
+    Eq.:  s(v') = [s(v)] + local(v') [- logsumexp of local over the legal actions of v]
+    with the bracketed parts where the scorer accumulates and normalizes.
+    """
+    expansion = space.expand(beam.nodes)
+    local = scorer.score(beam.memory, beam.nodes)
+    check_shape(local, (*beam.kept.shape, expansion.actions), "scores", "scorer")
+    carried = beam.scores.to(local.dtype)
+    offset = carried if scorer.accumulate else torch.zeros_like(carried)
+    if scorer.normalize is not None:
+        offset = offset - _normalizer(local, expansion.legal)
+    if beam.finished.any():
+        offset = torch.where(beam.finished, carried, offset)
+    return Neighbors(local, offset, expansion.terminal, expansion.legal, beam.kept, beam.finished)
+
+
+def _normalizer(
+    local: Float[Tensor, "batch k a"], legal: Bool[Tensor, "#batch #k #a"] | None
+) -> Float[Tensor, "batch k"]:
+    if legal is None:
+        return local.logsumexp(dim=-1)
+    # A slot without legal actions is read by nobody, but its gradient must not be NaN.
+    empty = ~legal.any(dim=-1, keepdim=True)
+    return local.masked_fill(~legal, -torch.inf).masked_fill(empty, 0.0).logsumexp(dim=-1)
+
+
+def policy(neighbors: Neighbors, width: int, finish: Finish) -> Selection:
+    """POLICY(G, b, k, s) of Algorithm 1: the learned transition.
+
+    Where the next beam is terminal, `kept` still holds the runners-up, for n-best lists;
+    `Selection.singleton` drops them.
+    """
+    return _transition(neighbors, neighbors.best, width, finish)
+
+
+def oracle_policy(neighbors: Neighbors, width: int, finish: Finish) -> Selection:
+    """POLICY(G, b, k, -c*): the oracle's transition, in slots ordered by score."""
+    chosen = _transition(neighbors, neighbors.cheapest, width, finish).singleton()
+    return ordered(neighbors, chosen)
+
+
+def ordered(neighbors: Neighbors, chosen: Selection) -> Selection:
+    """Put a selection in the order of a beam: by decreasing score, ties by index."""
+    index = chosen.index.masked_fill(~chosen.kept, neighbors.mask.shape[1])
+    index, place = index.sort(dim=-1)
+    kept = chosen.kept.gather(-1, place)
+    index = index.masked_fill(~kept, 0)
+    scores = neighbors.scores.detach().gather(-1, index).masked_fill(~kept, -torch.inf)
+    place = scores.argsort(dim=-1, descending=True, stable=True)
+    return replace(chosen, index=index.gather(-1, place), kept=kept.gather(-1, place))
+
+
+def _transition(
+    neighbors: Neighbors,
+    rank: Callable[..., tuple[Bool[Tensor, "batch k"], Int[Tensor, "batch k"]]],
+    width: int,
+    finish: Finish,
+) -> Selection:
+    """Rank the neighbors, and see whether the next beam is terminal."""
+    terminal, among = neighbors.only_terminal, None
+    if finish == "first":
+        _, first = rank(1)
+        terminal = neighbors.terminal_at(first)[:, 0]
+        among = neighbors.terminals() == terminal[:, None, None]
+    kept, index = rank(width, among)
+    return Selection(index, kept, terminal, torch.zeros_like(terminal))
+
+
+@dataclass(frozen=True)
+class Step:
+    """A transition of every example that is still searched, slot by slot."""
+
+    examples: Int[Tensor, " batch"]
+    slots: Int[Tensor, "batch k"]
+    actions: Int[Tensor, "batch k"]
+    scores: Float[Tensor, "batch k"]
+    ranked: Bool[Tensor, "batch k"]
+    """Which slots hold a neighbor; after a transition into a terminal beam, the n-best list."""
+    kept: Bool[Tensor, "batch k"]
+    """Which slots belong to the next beam."""
+    finished: Bool[Tensor, "batch k"]
+    stays: Bool[Tensor, "batch k"]
+    """Which hypotheses were finished before and keep their slot."""
+    ended: Bool[Tensor, " batch"]
+
+
+def take(beam: Beam, neighbors: Neighbors, ranked: Selection) -> Step:
+    """Look up what a selection leads to; complain about scores that cannot be ranked."""
+    slots, actions = neighbors.split(ranked.index)
+    scores = neighbors.scores_at(ranked.index)
+    check_best_scores(scores.detach()[:, 0], beam.examples)
+    return Step(
+        examples=beam.examples,
+        slots=slots,
+        actions=actions,
+        # Empty slots hold zeros, not the -inf of a neighbor that does not exist.
+        scores=scores.masked_fill(~ranked.kept, 0.0),
+        ranked=ranked.kept,
+        kept=ranked.singleton().kept,
+        finished=neighbors.terminal_at(ranked.index) & ranked.kept,
+        stays=beam.finished.gather(-1, slots),
+        ended=ranked.terminal | ranked.stopped,
+    )
+
+
+def advance(space: SearchSpace[Any], scorer: Scorer, beam: Beam, step: Step) -> tuple[Beam, Move]:
+    """Go to the next beams; examples whose search has ended leave the batch."""
+    rows = step.ended.logical_not().nonzero()[:, 0] if bool(step.ended.any()) else None
+
+    def keep(field: Tensor) -> Tensor:
+        return field if rows is None else field.index_select(0, rows)
+
+    move = Move(rows, keep(step.slots), keep(step.actions), keep(step.stays))
+    nodes, memory = beam.nodes, beam.memory
+    if move.slots.shape[0] > 0:
+        nodes = space.advance(nodes, move)
+        memory = scorer.advance(memory, nodes, move)
+    beam = Beam(
+        keep(step.examples), nodes, memory, keep(step.scores), keep(step.kept), keep(step.finished)
+    )
+    return beam, move
+
+
+def beam_cost(neighbors: Neighbors, chosen: Selection) -> Float[Tensor, " batch"]:
+    """c*(b'), the cost of the cheapest node of the next beam."""
+    costs = neighbors.costs.gather(-1, chosen.index)
+    return costs.masked_fill(~chosen.kept, torch.inf).amin(dim=-1)
+
+
+def transition_cost(neighbors: Neighbors, chosen: Selection) -> Float[Tensor, " batch"]:
+    """c(b, b') = c*(b') - c*(b), with c*(b) read off as the cost of the cheapest neighbor.
+
+    For an exact oracle the two readings of c*(b) agree; for an inexact one this is the one
+    under which the oracle's own transition costs nothing (decision 14).
+    """
+    cheapest = neighbors.costs.masked_fill(~neighbors.mask, torch.inf).amin(dim=-1)
+    return beam_cost(neighbors, chosen) - cheapest
+
+
+def effective_width(neighbors: Neighbors, width: int, finish: Finish) -> Int[Tensor, " batch"]:
+    """The width of a transition: k, or 1 into a terminal beam (decision 2).
+
+    With finish="first" a terminal neighbor survives only on top, so the width is 1, too, where
+    the best-scored neighbor is terminal or the cheapest one is.
+    """
+    single = neighbors.only_terminal
+    if finish == "first":
+        _, hat = neighbors.best(1)
+        star = by_cost(neighbors.costs, neighbors.mask)[:, :1]
+        for first in (hat, star):
+            single = single | neighbors.terminal_at(first)[:, 0]
+    return torch.where(single, 1, width)

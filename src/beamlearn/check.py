@@ -1,0 +1,70 @@
+"""What callers get wrong, in one sentence each: required, came, what to do."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+Entry = TypeVar("Entry")
+
+
+def by_name(table: Mapping[str, Entry], name: str, kind: str) -> Entry:
+    """Look up `name`; a misspelling is answered with the nearest name."""
+    if name not in table:
+        raise ValueError(unknown(table, name, kind))
+    return table[name]
+
+
+def unknown(known: Iterable[str], name: str, kind: str) -> str:
+    """The sentence for a name that is not `known`."""
+    known = list(known)
+    near = difflib.get_close_matches(str(name), known, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return f"There is no {kind} called {name!r}.{hint} Known: {', '.join(known)}."
+
+
+def check_choice(name: str, known: Iterable[str], kind: str) -> None:
+    """Refuse a `name` that is not `known`."""
+    if name not in (known := list(known)):
+        raise ValueError(unknown(known, name, kind))
+
+
+def check_width(width: object) -> None:
+    """Refuse a beam width that is no whole number from 1 up."""
+    if isinstance(width, bool) or not isinstance(width, int):
+        raise TypeError(
+            f"`width` must be a whole number of at least 1, but {width!r} came; 1 is greedy search."
+        )
+    if width < 1:
+        raise ValueError(f"`width` must be at least 1, but {width} came; use 1 for greedy search.")
+
+
+def check_shape(came: Tensor, required: tuple[int, ...], what: str, whose: str) -> None:
+    """Refuse a tensor that does not have one entry per example, slot and action."""
+    if tuple(came.shape) != required:
+        raise ValueError(
+            f"The {whose} must give {what} of shape {required} (examples, slots, actions), but "
+            f"{tuple(came.shape)} came."
+        )
+
+
+def check_best_scores(best: Float[Tensor, " batch"], examples: Int[Tensor, " batch"]) -> None:
+    """Refuse NaN and +inf, which sort first, and beams without neighbors, which show as -inf."""
+    finite = torch.isfinite(best)
+    if bool(finite.all()):
+        return
+    row = int((~finite).nonzero()[0, 0])
+    example, value = int(examples[row]), float(best[row])
+    if value == -torch.inf:
+        raise ValueError(
+            f"Every beam needs a neighbor, but no node in the beam of example {example} has a "
+            "legal action; let the space rule out actions that lead into a dead end."
+        )
+    raise ValueError(
+        f"Scores must be finite, but the scorer gave {value} to a neighbor of example {example}; "
+        "look for an overflow or a division by zero in `score` (only -inf is allowed: it rules "
+        "an action out)."
+    )

@@ -1,0 +1,179 @@
+"""A_b, the neighbors of a beam, flattened slot by slot; and the move into the next beam."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from jaxtyping import Bool, Float, Int, Shaped
+from torch import Tensor
+
+from .ranking import cheapest, top_children
+
+
+@dataclass(frozen=True)
+class Neighbors:
+    """The set A_b of one beam per row of the batch.
+
+    Neighbor `i` is action `i % a` out of slot `i // a`; that index is also the total order
+    which breaks ties. A finished hypothesis is its own only neighbor: action 0, at the score
+    it has. Where `mask` is False there is no neighbor: scores and costs hold zeros there, and
+    nothing depends on them.
+
+    The score of a neighbor is `local + offset` of its slot. The sum over all of them is formed
+    only when `scores` is asked for: choosing the next beam does not need it.
+    """
+
+    local: Float[Tensor, "batch k a"]
+    offset: Float[Tensor, "batch k"]
+    terminal: Bool[Tensor, "#batch #k #a"]
+    legal: Bool[Tensor, "#batch #k #a"] | None
+    kept: Bool[Tensor, "batch k"]
+    finished: Bool[Tensor, "batch k"]
+    completion: Float[Tensor, "batch k a"] | None = None
+    """c* of every neighbor, where an oracle was asked; junk where `mask` is False."""
+
+    @property
+    def actions(self) -> int:
+        return self.local.shape[-1]
+
+    @cached_property
+    def ragged(self) -> bool:
+        """Is there a slot that is finished or beyond the end of its beam?"""
+        return not bool((self.kept & ~self.finished).all())
+
+    @cached_property
+    def mask(self) -> Bool[Tensor, "batch n"]:
+        """Which entries are neighbors; an action that the scorer gives -inf is none."""
+        exists = self.local != -torch.inf
+        if self.legal is not None:
+            exists = exists & self.legal
+        if self.ragged:
+            stays = torch.arange(self.actions, device=exists.device) == 0
+            exists = torch.where(self.finished[..., None], stays, exists) & self.kept[..., None]
+        return exists.flatten(1)
+
+    @cached_property
+    def scores(self) -> Float[Tensor, "batch n"]:
+        """s of every neighbor."""
+        scores = self.local + self.offset[..., None]
+        if self.ragged:
+            scores = torch.where(self.finished[..., None], self.offset[..., None], scores)
+        return scores.flatten(1).masked_fill(~self.mask, 0.0)
+
+    @cached_property
+    def costs(self) -> Float[Tensor, "batch n"]:
+        """c* of every neighbor."""
+        if self.completion is None:
+            raise ValueError("These neighbors have no costs: no oracle was asked for them.")
+        return self.completion.flatten(1).masked_fill(~self.mask, 0.0)
+
+    @cached_property
+    def only_terminal(self) -> Bool[Tensor, " batch"]:
+        """Is every neighbor terminal? Then the transition is the last one."""
+        into = self.terminal if self.legal is None else self.terminal | ~self.legal
+        return (into.all(dim=-1) | self.finished | ~self.kept).all(dim=-1)
+
+    def split(
+        self, index: Int[Tensor, "batch m"]
+    ) -> tuple[Int[Tensor, "batch m"], Int[Tensor, "batch m"]]:
+        """Slot and action of the neighbors at `index`."""
+        slot = index // self.actions
+        return slot, index - slot * self.actions
+
+    def scores_at(self, index: Int[Tensor, "batch m"]) -> Float[Tensor, "batch m"]:
+        """s of the neighbors at `index`, with its gradient; -inf where there is none."""
+        slot, action = self.split(index)
+        local = self.local.flatten(1).gather(-1, index)
+        if self.legal is not None:
+            local = local.masked_fill(~_pick(self.legal, slot, action), -torch.inf)
+        scores = local + self.offset.gather(-1, slot)
+        if self.ragged:
+            finished = self.finished.gather(-1, slot)
+            scores = torch.where(finished, self.offset.gather(-1, slot), scores)
+            absent = ~self.kept.gather(-1, slot) | (finished & (action > 0))
+            scores = scores.masked_fill(absent, -torch.inf)
+        return scores
+
+    def terminal_at(self, index: Int[Tensor, "batch m"]) -> Bool[Tensor, "batch m"]:
+        """Are the neighbors at `index` terminal?"""
+        slot, action = self.split(index)
+        return _pick(self.terminal, slot, action) | self.finished.gather(-1, slot)
+
+    def best(
+        self, k: int, among: Bool[Tensor, "batch k a"] | None = None
+    ) -> tuple[Bool[Tensor, "batch kept"], Int[Tensor, "batch kept"]]:
+        """BEST(A_b, k, s) of Algorithm 1: which slots of the result are used, and by whom."""
+        local, offset = self.local.detach(), self.offset.detach()
+        if self.legal is not None:
+            local = local.masked_fill(~self.legal, -torch.inf)
+        if among is not None:
+            local = local.masked_fill(~among, -torch.inf)
+            offset = offset.masked_fill(self.finished & ~among[..., 0], -torch.inf)
+        if not self.ragged:
+            values, index = top_children(local, offset, k)
+        else:
+            offset = offset.masked_fill(~self.kept, -torch.inf)
+            values, index = top_children(local, offset, k, self.finished | ~self.kept)
+        return values > -torch.inf, index
+
+    def cheapest(
+        self, k: int, among: Bool[Tensor, "batch k a"] | None = None
+    ) -> tuple[Bool[Tensor, "batch kept"], Int[Tensor, "batch kept"]]:
+        """BEST(A_b, k, -c*), where equal costs are ranked by score."""
+        mask = self.mask if among is None else self.mask & among.flatten(1)
+        return cheapest(self.costs, self.scores.detach(), mask, k)
+
+    def terminals(self) -> Bool[Tensor, "batch k a"]:
+        """Which entries are terminal, at full size."""
+        return self.terminal.expand_as(self.local) | self.finished[..., None]
+
+
+def _pick(
+    field: Bool[Tensor, "#batch #k #a"],
+    slot: Int[Tensor, "batch m"],
+    action: Int[Tensor, "batch m"],
+) -> Bool[Tensor, "batch m"]:
+    """Read a broadcast field at (slot, action) without expanding it."""
+    if field.numel() == 1:
+        return field.reshape(1, 1).expand_as(slot)
+    row = torch.arange(slot.shape[0], device=slot.device)[:, None]
+    return field[
+        row if field.shape[0] > 1 else 0,
+        slot if field.shape[1] > 1 else 0,
+        action if field.shape[2] > 1 else 0,
+    ].expand_as(slot)
+
+
+@dataclass(frozen=True)
+class Move:
+    """How the beams of one step become those of the next, slot by slot.
+
+    Slot `j` of row `i` extends slot `slots[i, j]` of the earlier row `rows[i]` by action
+    `actions[i, j]`. Rows whose search is over are not in `rows`: they leave the batch. Slots
+    beyond the end of a beam, and those in `stays` (finished hypotheses that keep a slot),
+    hold valid indices; what a space, scorer or oracle computes for them is not read.
+    """
+
+    rows: Int[Tensor, " batch"] | None
+    """None: every row goes on."""
+    slots: Int[Tensor, "batch k"]
+    actions: Int[Tensor, "batch k"]
+    stays: Bool[Tensor, "batch k"]
+
+    def follow(
+        self, field: Shaped[Tensor, "before slots *rest"]
+    ) -> Shaped[Tensor, "batch k *rest"]:
+        """Give each slot what `field` holds for the slot that it extends."""
+        before = field.shape[1]
+        if self.rows is None and before == self.slots.shape[1] == 1:
+            return field
+        rows = self.rows
+        if rows is None:
+            rows = torch.arange(self.slots.shape[0], device=field.device)
+        index = rows[:, None] * before + self.slots
+        taken = field.flatten(0, 1).index_select(0, index.flatten())
+        return taken.unflatten(0, index.shape)
+
+    def keep(self, field: Shaped[Tensor, " before *rest"]) -> Shaped[Tensor, " batch *rest"]:
+        """Keep the rows of a per-example `field` that go on."""
+        return field if self.rows is None else field.index_select(0, self.rows)

@@ -1,0 +1,40 @@
+"""Oracle: the cost of the best completion of every neighbor."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from jaxtyping import Float
+from torch import Tensor
+
+from .neighbors import Move
+
+
+class Oracle(ABC):
+    """c*, the completion costs that training compares the scores with.
+
+    Like a scorer, an oracle may carry memory per hypothesis (the errors so far, a row of an
+    edit-distance table) that follows the beam; one that needs none returns None.
+    """
+
+    exact: bool = True
+    """Is c*(v) the minimum over the neighbors of v? Only then do transition costs telescope."""
+    full: bool = True
+    """True: costs for all neighbors. False: only which neighbor is cheapest, as 0 against 1."""
+    tolerance: float = 0.0
+    """How much dearer a beam may get before it counts as a cost increase (rounding)."""
+
+    @abstractmethod
+    def initial(self) -> Float[Tensor, " batch"]:
+        """c* of the initial node of every example."""
+
+    @abstractmethod
+    def start(self) -> Any:
+        """Memory of the initial beams."""
+
+    @abstractmethod
+    def costs(self, memory: Any, nodes: Any) -> Float[Tensor, "batch k a"]:
+        """c* of every neighbor of `nodes`; any number where there is no neighbor."""
+
+    @abstractmethod
+    def advance(self, memory: Any, nodes: Any, move: Move) -> Any:
+        """Memory after `move`, which leads to `nodes`."""

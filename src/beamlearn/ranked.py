@@ -1,0 +1,135 @@
+"""Scores and costs over A_b, with the two orders of them that losses are written in."""
+
+from typing import Literal, get_args
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from .check import check_choice, check_width
+from .ranking import by_cost, top
+
+Scores = Float[Tensor, "batch n"]
+Width = int | Int[Tensor, " batch"]
+Mask = Bool[Tensor, "batch n"] | None
+Losses = Float[Tensor, " batch"]
+
+Best = Literal["first", "best_scored"]
+"""Which of the cheapest neighbors is star(1): the first, or the one with the best score."""
+Rival = Literal["last", "outside"]
+"""Whom star(1) is compared with: hat(k), or the best-scored one that star(1) keeps out."""
+
+
+class Ranked:
+    """Scores and costs of A_b with their two orders; what is not a neighbor holds zeros."""
+
+    def __init__(
+        self, scores: Scores, costs: Scores, width: Width, mask: Mask, best: Best = "first"
+    ) -> None:
+        _check(scores, costs, width, mask)
+        check_choice(best, get_args(Best), "choice of the best neighbor")
+        self.mask = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask
+        self.s = scores.masked_fill(~self.mask, 0.0)
+        self.c = costs.to(scores.dtype).masked_fill(~self.mask, 0.0)
+        _check_finite(self.s, self.c)
+        self.n = self.mask.sum(dim=-1)
+        self.k = torch.as_tensor(width, device=scores.device).expand(scores.shape[0])
+        self.widest = min(scores.shape[1], int(self.k.max()) if self.k.numel() else 1)
+        self.some = self.n > 0
+        self.crowded = self.n > self.k
+        """Can anything fall out of the beam?"""
+        star = self.c.masked_fill(~self.mask, torch.inf).argmin(dim=-1, keepdim=True)
+        if best == "best_scored":
+            cheap = self.mask & (self.c == self.c.gather(-1, star))
+            star = self.s.detach().masked_fill(~cheap, -torch.inf).argmax(dim=-1, keepdim=True)
+        self.star = star
+        self.s_star = self.s.gather(-1, star)
+        self.c_star = self.c.gather(-1, star)
+        self.is_star = torch.zeros_like(self.mask).scatter(-1, star, True) & self.mask
+
+    def hat(self, among: Bool[Tensor, "batch n"]) -> Int[Tensor, "batch k"]:
+        """The first entries of `hat`, as far as the widest beam goes."""
+        return top(self.s.detach().masked_fill(~among, -torch.inf), self.widest)[1]
+
+    def kept(self) -> Bool[Tensor, "batch n"]:
+        """Which neighbors are in the beam: hat(1), ..., hat(min(k, n))."""
+        place = torch.arange(self.widest, device=self.s.device)
+        inside = place < torch.minimum(self.k, self.n)[:, None]
+        return torch.zeros_like(self.mask).scatter(-1, self.hat(self.mask), inside)
+
+    def rival(self, k: Int[Tensor, " batch"]) -> Int[Tensor, "batch 1"]:
+        """The k-th best-scored of all but star(1): hat(k), or hat(k + 1) if star(1) is kept."""
+        return self._at(self.hat(self.mask & ~self.is_star), k)
+
+    def last(self, rival: Rival) -> Int[Tensor, "batch 1"]:
+        """The neighbor that star(1) is compared with."""
+        check_choice(rival, get_args(Rival), "rival")
+        return self.rival(self.k) if rival == "outside" else self._at(self.hat(self.mask), self.k)
+
+    def _at(
+        self, order: Int[Tensor, "batch k"], k: Int[Tensor, " batch"]
+    ) -> Int[Tensor, "batch 1"]:
+        return order.gather(-1, (k.clamp(max=order.shape[1]) - 1)[:, None])
+
+    def push_apart(self, rival: Int[Tensor, "batch 1"], can: Bool[Tensor, " batch"]) -> Losses:
+        """max(0, s[rival] - s[star(1)]), with the gradient of its active side at a tie."""
+        ahead = (self.s.gather(-1, rival) - self.s_star)[:, 0]
+        return ahead.where(can & (ahead >= 0), 0.0)
+
+    def margin(self, rival: Int[Tensor, "batch 1"]) -> Losses:
+        """max(0, 1 + s[rival] - s[star(1)])."""
+        return (1 + self.s.gather(-1, rival) - self.s_star)[:, 0].relu()
+
+    def dearer(self, rival: Int[Tensor, "batch 1"]) -> Losses:
+        """c[rival] - c[star(1)]."""
+        return (self.c.gather(-1, rival) - self.c_star)[:, 0]
+
+    def log_sum(self, values: Scores, among: Bool[Tensor, "batch n"]) -> Losses:
+        """log sum exp of `values` over `among`; 0 for a row without neighbors."""
+        outside = ~among & self.some[:, None]
+        return values.masked_fill(outside, -torch.inf).logsumexp(dim=-1).where(self.some, 0.0)
+
+    def by_cost(self) -> tuple[Scores, Scores, Bool[Tensor, "batch n"]]:
+        """Scores, costs and mask in the order `star`."""
+        star = by_cost(self.c, self.mask)
+        return self.s.gather(-1, star), self.c.gather(-1, star), self.mask.gather(-1, star)
+
+    def first_k(self) -> Bool[Tensor, "batch n"]:
+        """Which places in the order `star` ought to be in the beam."""
+        return torch.arange(self.s.shape[1], device=self.s.device) < self.k[:, None]
+
+    def place_by_cost(self) -> Int[Tensor, "batch n"]:
+        """At which place, from 0 on, `star` puts each neighbor."""
+        star = by_cost(self.c, self.mask)
+        places = torch.arange(star.shape[1], device=star.device).expand_as(star)
+        return torch.empty_like(star).scatter_(-1, star, places)
+
+
+def _check(scores: Tensor, costs: Tensor, width: Width, mask: Mask) -> None:
+    """Refuse arguments that do not fit together."""
+    if scores.ndim != 2 or scores.shape != costs.shape:
+        raise ValueError(
+            "`scores` and `costs` must have one shape, batch x neighbors, but "
+            f"{tuple(scores.shape)} and {tuple(costs.shape)} came; flatten slots and actions."
+        )
+    if mask is not None and mask.shape != scores.shape:
+        raise ValueError(
+            f"`mask` must have the shape of `scores`, {tuple(scores.shape)}, but "
+            f"{tuple(mask.shape)} came."
+        )
+    if not isinstance(width, Tensor):
+        check_width(width)
+    elif width.shape != scores.shape[:1] or bool((width < 1).any()):
+        raise ValueError(
+            f"`width` must be a whole number or one per row, all at least 1, but {width} came "
+            f"for {scores.shape[0]} rows."
+        )
+
+
+def _check_finite(scores: Tensor, costs: Tensor) -> None:
+    for name, values in (("Scores", scores), ("Costs", costs)):
+        if not bool(torch.isfinite(values).all()):
+            raise ValueError(
+                f"{name} must be finite, but NaN or an infinity came; mask out what is not a "
+                "neighbor, and look for an overflow in what computed the rest."
+            )

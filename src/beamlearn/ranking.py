@@ -1,0 +1,141 @@
+"""The one total order of neighbors: by score or by cost, ties to the smaller index.
+
+Transitions, losses and decoding all rank through this module, so they never disagree on
+who is in the beam. Every function gives the same answer on every device and for every
+composition of the batch, exact ties included (`torch.topk` promises neither).
+"""
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+
+def by_cost(
+    costs: Float[Tensor, "batch n"], mask: Bool[Tensor, "batch n"]
+) -> Int[Tensor, "batch n"]:
+    """Order the neighbors by increasing cost (star); those that do not exist come last."""
+    return costs.masked_fill(~mask, torch.inf).argsort(dim=-1, stable=True)
+
+
+def top(
+    values: Float[Tensor, "batch n"], k: int
+) -> tuple[Float[Tensor, "batch kept"], Int[Tensor, "batch kept"]]:
+    """Find the first min(k, n) entries by decreasing value, and their indices.
+
+    An entry of -inf does not exist. `torch.topk` finds the right values and, where no two of
+    the first k + 1 are equal, the right indices; only rows with such a tie are sorted in full.
+    """
+    n = values.shape[-1]
+    if k == 1 or n == 1:
+        best = values.max(dim=-1, keepdim=True)  # the first of equals, as torch documents
+        return best.values, best.indices
+    best, index = values.topk(min(k + 1, n), dim=-1)
+    k = min(k, n)
+    if not _strict(best) and (tied := _tied(best)).any():
+        ordered = values[tied].sort(dim=-1, descending=True, stable=True).indices
+        index[tied, :k] = ordered[:, :k]
+    return best[:, :k], index[:, :k]
+
+
+def cheapest(
+    costs: Float[Tensor, "batch n"],
+    scores: Float[Tensor, "batch n"],
+    mask: Bool[Tensor, "batch n"],
+    k: int,
+) -> tuple[Bool[Tensor, "batch kept"], Int[Tensor, "batch kept"]]:
+    """Find the first min(k, n) neighbors by cost; ties by higher score, then smaller index.
+
+    This is the order of oracle and reset transitions. Returns which entries exist (a row may
+    have fewer neighbors than k) and their indices. Linear in n: all below the k-th smallest
+    cost are in, and those that tie with it compete by score.
+    """
+    k = min(k, costs.shape[-1])
+    costs = costs.masked_fill(~mask, torch.inf)
+    smallest, index = costs.topk(k, dim=-1, largest=False)
+    bar = smallest[:, -1:]
+    below = smallest < bar
+    ties = (costs == bar) & mask
+    _, competing = top(scores.masked_fill(~ties, -torch.inf), k)
+    vacant = k - below.sum(dim=-1, keepdim=True)
+    invited = (torch.arange(k, device=costs.device) < vacant) & ties.gather(-1, competing)
+    index, order = torch.cat([index, competing], dim=-1).sort(dim=-1)
+    chosen = torch.cat([below, invited], dim=-1).gather(-1, order)
+    for values, descending in ((scores, True), (costs, False)):
+        last = -torch.inf if descending else torch.inf
+        key = values.gather(-1, index).masked_fill(~chosen, last)
+        order = key.argsort(dim=-1, descending=descending, stable=True)
+        index, chosen = index.gather(-1, order), chosen.gather(-1, order)
+    return chosen[:, :k], index[:, :k]
+
+
+def top_children(
+    local: Float[Tensor, "batch slots a"],
+    offset: Float[Tensor, "batch slots"],
+    k: int,
+    only_child: Bool[Tensor, "batch slots"] | None = None,
+) -> tuple[Float[Tensor, "batch kept"], Int[Tensor, "batch kept"]]:
+    """Find the k best of `local + offset[..., None]`, flattened, without forming the sum.
+
+    An entry of -inf in `local` is no child. A slot in `only_child` has one, action 0, whose
+    value is its offset; with an offset of -inf it has none. Its row of `local` is not read.
+
+    Rows of many actions are cut into chunks. Rounding is monotone, so the maximum of a chunk
+    plus its slot's offset is the maximum of the sums, and the k + 1 best chunks hold the
+    k + 1 best children; only where two of these tie is the row summed in full.
+    """
+    actions = local.shape[-1]
+    chunk = CHUNK if actions < 64 * CHUNK else 2 * CHUNK
+    if k == 1 or local[0].numel() < CHUNKED_FROM or k >= actions // chunk:
+        return top(_sum(local, offset, only_child).flatten(1), k)
+    maxima = _sum(_chunk_maxima(local, chunk), offset, only_child)
+    index = maxima.flatten(1).topk(k + 1, dim=-1).indices
+    slot, start = index // maxima.shape[-1], index % maxima.shape[-1] * chunk
+    action = start[..., None] + torch.arange(chunk, device=local.device)
+    index = slot[..., None] * actions + action.clamp(max=actions - 1)
+    children = local.flatten(1).gather(-1, index.flatten(1)).view_as(index)
+    among = None if only_child is None else only_child.gather(-1, slot)
+    sums = _sum(children, offset.gather(-1, slot), among, action)
+    best, place = sums.masked_fill(action >= actions, -torch.inf).flatten(1).topk(k + 1, dim=-1)
+    chosen = index.flatten(1).gather(-1, place[:, :k])
+    if not _strict(best) and (tied := _tied(best)).any():
+        among = None if only_child is None else only_child[tied]
+        _, chosen[tied] = top(_sum(local[tied], offset[tied], among).flatten(1), k)
+    return best[:, :k], chosen
+
+
+CHUNK = 64
+# Fewer neighbors than this are ranked faster in one piece (benchmarks/selection.py).
+CHUNKED_FROM = 4096
+
+
+def _chunk_maxima(
+    local: Float[Tensor, "batch slots a"], chunk: int
+) -> Float[Tensor, "batch slots chunks"]:
+    whole = local.shape[-1] // chunk * chunk
+    maxima = local[..., :whole].unflatten(-1, (-1, chunk)).amax(dim=-1)
+    if whole == local.shape[-1]:
+        return maxima
+    return torch.cat([maxima, local[..., whole:].amax(dim=-1, keepdim=True)], dim=-1)
+
+
+def _sum(
+    local: Float[Tensor, "batch slots a"],
+    offset: Float[Tensor, "batch slots"],
+    only_child: Bool[Tensor, "batch slots"] | None,
+    action: Int[Tensor, "batch slots a"] | None = None,
+) -> Float[Tensor, "batch slots a"]:
+    """Add each slot's offset to its children, as `top_children` defines both."""
+    sums = local + offset[..., None]
+    if only_child is None:
+        return sums
+    action = torch.arange(local.shape[-1], device=local.device) if action is None else action
+    alone = torch.where(action == 0, offset[..., None], -torch.inf)
+    return torch.where(only_child[..., None], alone, sums)
+
+
+def _strict(best: Float[Tensor, "batch k"]) -> bool:
+    return bool((best[:, 1:] < best[:, :-1]).all())
+
+
+def _tied(best: Float[Tensor, "batch k"]) -> Bool[Tensor, " batch"]:
+    return ((best[:, 1:] == best[:, :-1]) & (best[:, 1:] > -torch.inf)).any(dim=-1)

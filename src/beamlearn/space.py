@@ -1,0 +1,87 @@
+"""SearchSpace: what a beam walks through, for a batch of examples in lockstep."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from .neighbors import Move
+from .oracle import Oracle
+
+Nodes = TypeVar("Nodes")
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """Which neighbors the nodes of a beam have.
+
+    Both masks broadcast against `batch k a`, so a rule that is the same for all slots or all
+    actions costs nothing: where a tagger ends, `terminal` has the shape `batch 1 1`.
+    """
+
+    actions: int
+    """a: how many actions a node may have."""
+    terminal: Bool[Tensor, "#batch #k #a"]
+    """Does the action lead to a terminal node?"""
+    legal: Bool[Tensor, "#batch #k #a"] | None = None
+    """Does the action exist? None: all do."""
+
+
+class SearchSpace(ABC, Generic[Nodes]):
+    """The search spaces of a batch of examples.
+
+    `Nodes` is whatever the space needs to know about the nodes of its beams: a tensor or a
+    frozen dataclass of tensors whose first axes are `batch k`. The engine never looks inside;
+    it hands `Nodes` to the space, the scorer and the oracle. Histories need not be kept in it:
+    the engine has back-pointers, and asks for `outputs` by the actions that led there.
+    """
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """The number of examples."""
+
+    @abstractmethod
+    def initial(self) -> Nodes:
+        """The initial beams: one slot, which holds v_(0) of each example."""
+
+    @abstractmethod
+    def expand(self, nodes: Nodes) -> Expansion:
+        """Which neighbors there are; an initial node without any is itself terminal."""
+
+    @abstractmethod
+    def advance(self, nodes: Nodes, move: Move) -> Nodes:
+        """The nodes that `move` leads to."""
+
+    @abstractmethod
+    def outputs(self, examples: Sequence[int], actions: Sequence[Sequence[int]]) -> list[Any]:
+        """The outputs (or outputs so far) that lists of actions build, one per example named."""
+
+    def oracle(self) -> Oracle:
+        """The completion costs of this space, where it knows the right answers."""
+        raise ValueError(
+            f"Training needs costs, but this {type(self).__name__} has none; build it with its "
+            "references, or pass `oracle=`."
+        )
+
+
+class NumberedSpace(SearchSpace[Tensor]):
+    """A space whose nodes are numbers: tensors of shape `batch k` that index its `numbering`.
+
+    What is known about a node, such as its features, can be kept in tables by its number.
+    """
+
+    @property
+    @abstractmethod
+    def numbering(self) -> object:
+        """What the numbers belong to; two spaces with the same numbering share their nodes."""
+
+    @abstractmethod
+    def children(self, nodes: Int[Tensor, "batch k"]) -> Int[Tensor, "batch k a"]:
+        """The numbers of all neighbors, by action; -1 where there is none."""
+
+    @abstractmethod
+    def output_of(self, number: int) -> Any:
+        """The output so far of a node."""

@@ -1,0 +1,186 @@
+"""Data collection: which beams a training trajectory visits (Section 4.2)."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, final
+
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
+from .beam import Finish, Selection, oracle_policy, ordered, where
+from .check import check_choice
+from .neighbors import Neighbors
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A visited beam's neighbors, and the transition that the learned policy proposes."""
+
+    neighbors: Neighbors
+    learned: Selection
+    increased: Bool[Tensor, " batch"]
+    """Does the learned transition raise the cost?"""
+    width: int
+    finish: Finish
+    round: int
+    """t of the paper, from 1 on."""
+    generator: torch.Generator | None
+
+    def oracle(self, k: int) -> Selection:
+        """POLICY(G, b, k, -c*)."""
+        return oracle_policy(self.neighbors, k, self.finish)
+
+
+class Strategy(ABC):
+    """How training beams are chosen."""
+
+    @abstractmethod
+    def next_beam(self, proposal: Proposal) -> Selection:
+        """The beam to visit next."""
+
+
+@final
+@dataclass(frozen=True)
+class Oracle(Strategy):
+    """Follow the oracle: at each step the k neighbors that can still become cheapest.
+
+    Paper note: neighbors of equal cost, of which there are usually many, are taken by their
+    score, so that the model learns beside its own strongest competitors.
+    """
+
+    def next_beam(self, proposal: Proposal) -> Selection:
+        return proposal.oracle(proposal.width)
+
+
+@final
+@dataclass(frozen=True)
+class Stop(Strategy):
+    """Follow the learned policy; end the trajectory at the first cost increase.
+
+    Paper note: the beam in which the increase ends belongs to the trajectory, as the text of
+    Section 4.2 says. Algorithm 2 breaks one line too early and would drop the only loss that
+    early update has.
+    """
+
+    def next_beam(self, proposal: Proposal) -> Selection:
+        return proposal.learned.end(where=proposal.increased)
+
+
+@final
+@dataclass(frozen=True)
+class Reset(Strategy):
+    """Follow the learned policy; at a cost increase put the best neighbor back.
+
+    `to="best"` restarts from the best neighbor alone, and the beam grows back (Algorithm 2);
+    `to="oracle_beam"` takes the oracle's k neighbors; `to="keep"` keeps the learned beam but
+    for its last element, which gives its slot to the best neighbor.
+
+    Paper note: Section 4.2 writes BEST(b, 1, -c*), a node of the *current* beam, from which
+    the same failure could repeat for ever; Algorithm 2 writes POLICY(G, b, 1, -c*).
+    """
+
+    to: Literal["best", "oracle_beam", "keep"] = "best"
+
+    def __post_init__(self) -> None:
+        check_choice(self.to, ("best", "oracle_beam", "keep"), "target of a reset")
+
+    def next_beam(self, proposal: Proposal) -> Selection:
+        if not bool(proposal.increased.any()):
+            return proposal.learned
+        back = proposal.oracle(proposal.width if self.to == "oracle_beam" else 1)
+        if self.to == "keep":
+            back = _replace_last(proposal, back)
+        return where(proposal.increased, back, proposal.learned)
+
+
+def _replace_last(proposal: Proposal, best: Selection) -> Selection:
+    """The learned beam with `best` in its last slot; into a terminal beam, `best` alone."""
+    learned = proposal.learned
+    slot = torch.arange(learned.index.shape[1], device=learned.index.device)
+    last = slot == learned.kept.sum(dim=-1, keepdim=True) - 1
+    kept = replace(learned, index=torch.where(last, best.index, learned.index))
+    return where(best.terminal, best, ordered(proposal.neighbors, kept))
+
+
+@final
+@dataclass(frozen=True)
+class Continue(Strategy):
+    """Follow the learned policy through its own mistakes, as DAgger does."""
+
+    def next_beam(self, proposal: Proposal) -> Selection:
+        return proposal.learned
+
+
+Schedule = Callable[[int], float]
+"""From the round t = 1, 2, ... to a probability."""
+
+
+@final
+@dataclass(frozen=True)
+class Interpolate(Strategy):
+    """At each step, follow the oracle with probability beta, else the learned policy.
+
+    Appendix E.3:  pi' = (1 - beta) pi(., theta) + beta pi*(., c*)
+
+    `beta` is a number, or a schedule: a function of the round, such as `linear(0.9, 0.0, 100)`.
+    The coins come from the generator that is given to `beam_trajectory` or `learn`.
+    """
+
+    beta: float | Schedule
+
+    def __post_init__(self) -> None:
+        if not callable(self.beta):
+            check_probability(self.beta, "beta")
+
+    def at(self, round: int) -> float:
+        """beta_t."""
+        beta = self.beta(round) if callable(self.beta) else self.beta
+        check_probability(beta, f"beta in round {round}")
+        return beta
+
+    def next_beam(self, proposal: Proposal) -> Selection:
+        batch, device = proposal.increased.shape[0], proposal.increased.device
+        generator = proposal.generator
+        source = device if generator is None else generator.device
+        coins = torch.rand(batch, generator=generator, device=source).to(device)
+        follow = coins < self.at(proposal.round)
+        if not bool(follow.any()):
+            return proposal.learned
+        return where(follow, proposal.oracle(proposal.width), proposal.learned)
+
+
+def check_probability(value: float, name: str) -> None:
+    """Refuse what is no probability."""
+    if not 0 <= value <= 1:
+        raise ValueError(f"`{name}` must be a probability between 0 and 1, but {value} came.")
+
+
+def constant(value: float) -> Schedule:
+    """beta_t = value."""
+    return lambda _: value
+
+
+def linear(start: float, end: float, rounds: int) -> Schedule:
+    """From `start` in round 1 to `end` in round `rounds` and after, in a straight line."""
+    return lambda t: start + (end - start) * min(1.0, (t - 1) / max(1, rounds - 1))
+
+
+def exponential(start: float, rate: float) -> Schedule:
+    """beta_t = start * rate^(t - 1)."""
+    return lambda t: start * rate ** (t - 1)
+
+
+def cutoff(t0: int) -> Schedule:
+    """beta_t = 1 for t <= t0, then 0: the oracle first, the learned policy afterwards."""
+    return lambda t: 1.0 if t <= t0 else 0.0
+
+
+STRATEGIES: dict[str, Callable[..., Strategy]] = {
+    "oracle": Oracle,
+    "stop": Stop,
+    "reset": Reset,
+    "continue": Continue,
+    "interpolate": Interpolate,
+}

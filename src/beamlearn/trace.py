@@ -1,0 +1,82 @@
+"""The beams that a search visited, kept as back-pointers and read back when asked for."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .beam import Step
+from .space import SearchSpace
+
+
+@dataclass(frozen=True)
+class Row:
+    """One transition of one example, in Python numbers."""
+
+    slots: list[int]
+    actions: list[int]
+    scores: list[float]
+    kept: list[bool]
+    stays: list[bool]
+
+
+@dataclass(frozen=True)
+class Path:
+    """How one hypothesis came about: its actions, and what each added to its score."""
+
+    actions: list[int]
+    step_scores: list[float]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """All transitions of a batch."""
+
+    space: SearchSpace[Any]
+    steps: Sequence[Step]
+
+    @cached_property
+    def rows(self) -> list[list[Row]]:
+        """The transitions of each example; none where the initial node is terminal."""
+        rows: list[list[Row]] = [[] for _ in range(len(self.space))]
+        for step in self.steps:
+            fields = (step.slots, step.actions, step.scores, step.kept, step.stays)
+            lists = zip(*(field.detach().tolist() for field in fields), strict=True)
+            for example, row in zip(step.examples.tolist(), lists, strict=True):
+                rows[example].append(Row(*row))
+        return [[] if found and found[0].stays[0] else found for found in rows]
+
+    def path(self, example: int, step: int, slot: int) -> Path:
+        """Follow the back-pointers from a slot after `step` transitions to the start."""
+        rows = self.rows[example]
+        actions: list[int] = []
+        added: list[float] = []
+        for row, before in zip(rows[:step][::-1], [*rows[: step - 1][::-1], None], strict=True):
+            parent = row.slots[slot]
+            if not row.stays[slot]:
+                actions.append(row.actions[slot])
+                added.append(row.scores[slot] - (before.scores[parent] if before else 0.0))
+            slot = parent
+        return Path(actions[::-1], added[::-1])
+
+    def last(self, example: int, slot: int) -> Path:
+        """The path to a slot at the end of the search."""
+        return self.path(example, len(self.rows[example]), slot)
+
+    def outputs(self, example: int, paths: Sequence[Path]) -> list[Any]:
+        """What paths of one example build."""
+        return self.space.outputs([example] * len(paths), [path.actions for path in paths])
+
+    @cached_property
+    def beams(self) -> list[list[list[Any]]]:
+        """Of each example the beams from {v_(0)} on, as outputs so far, each best first."""
+        return [
+            [self.outputs(example, paths) for paths in self._beam_paths(example)]
+            for example in range(len(self.space))
+        ]
+
+    def _beam_paths(self, example: int) -> Iterator[list[Path]]:
+        yield [Path([], [])]
+        for step, row in enumerate(self.rows[example], 1):
+            slots = [slot for slot, kept in enumerate(row.kept) if kept]
+            yield [self.path(example, step, slot) for slot in slots]
