@@ -1,5 +1,7 @@
 """Learn beam search policies by imitation (Negrinho, Gormley and Gordon, NeurIPS 2018)."""
 
+from importlib.metadata import version as _version
+
 from . import losses as losses
 from . import strategies as strategies
 from .algorithms import ALGORITHMS as ALGORITHMS
@@ -32,3 +34,5 @@ from .space import NumberedSpace as NumberedSpace
 from .space import SearchSpace as SearchSpace
 from .trajectory import Trajectory as Trajectory
 from .trajectory import beam_trajectory as beam_trajectory
+
+__version__ = _version("beamlearn")

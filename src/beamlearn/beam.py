@@ -118,9 +118,12 @@ def expand(space: SearchSpace[Any], scorer: Scorer, beam: Beam) -> Neighbors:
     offset = carried if scorer.accumulate else torch.zeros_like(carried)
     if scorer.normalize is not None:
         offset = offset - _normalizer(local, expansion.legal)
-    if beam.finished.any():
+    ragged = not bool((beam.kept & ~beam.finished).all())
+    if ragged:
         offset = torch.where(beam.finished, carried, offset)
-    return Neighbors(local, offset, expansion.terminal, expansion.legal, beam.kept, beam.finished)
+    return Neighbors(
+        local, offset, expansion.terminal, expansion.legal, beam.kept, beam.finished, ragged
+    )
 
 
 def _normalizer(
@@ -169,7 +172,7 @@ def _transition(
     terminal, among = neighbors.only_terminal, None
     if finish == "first":
         _, first = rank(1)
-        terminal = neighbors.terminal_at(first)[:, 0]
+        terminal = neighbors.look_up(first).terminal[:, 0]
         among = neighbors.terminals() == terminal[:, None, None]
     kept, index = rank(width, among)
     return Selection(index, kept, terminal, torch.zeros_like(terminal))
@@ -189,32 +192,41 @@ class Step:
     """Which slots belong to the next beam."""
     finished: Bool[Tensor, "batch k"]
     stays: Bool[Tensor, "batch k"]
-    """Which hypotheses were finished before and keep their slot."""
+    """Which slots take no action: finished hypotheses, and slots that hold nothing."""
     ended: Bool[Tensor, " batch"]
+    some_ended: bool
 
 
 def take(beam: Beam, neighbors: Neighbors, ranked: Selection) -> Step:
     """Look up what a selection leads to; complain about scores that cannot be ranked."""
-    slots, actions = neighbors.split(ranked.index)
-    scores = neighbors.scores_at(ranked.index)
-    check_best_scores(scores.detach()[:, 0], beam.examples)
+    entries = neighbors.look_up(ranked.index)
+    check_best_scores(entries.scores.detach()[:, 0], beam.examples)
+    ended = ranked.terminal | ranked.stopped
+    scores, terminal = entries.scores, entries.terminal
+    stays = torch.zeros_like(terminal)
+    if neighbors.ragged or not bool(ranked.kept.all()):
+        # Empty slots hold zeros, not the -inf of a neighbor that does not exist.
+        scores = scores.masked_fill(~ranked.kept, 0.0)
+        terminal = terminal & ranked.kept
+        stays = beam.finished.gather(-1, entries.slots) | ~ranked.kept
+    some_ended = bool(ended.any())
     return Step(
         examples=beam.examples,
-        slots=slots,
-        actions=actions,
-        # Empty slots hold zeros, not the -inf of a neighbor that does not exist.
-        scores=scores.masked_fill(~ranked.kept, 0.0),
+        slots=entries.slots,
+        actions=entries.actions,
+        scores=scores,
         ranked=ranked.kept,
-        kept=ranked.singleton().kept,
-        finished=neighbors.terminal_at(ranked.index) & ranked.kept,
-        stays=beam.finished.gather(-1, slots),
-        ended=ranked.terminal | ranked.stopped,
+        kept=ranked.singleton().kept if some_ended else ranked.kept,
+        finished=terminal,
+        stays=stays,
+        ended=ended,
+        some_ended=some_ended,
     )
 
 
 def advance(space: SearchSpace[Any], scorer: Scorer, beam: Beam, step: Step) -> tuple[Beam, Move]:
     """Go to the next beams; examples whose search has ended leave the batch."""
-    rows = step.ended.logical_not().nonzero()[:, 0] if bool(step.ended.any()) else None
+    rows = step.ended.logical_not().nonzero()[:, 0] if step.some_ended else None
 
     def keep(field: Tensor) -> Tensor:
         return field if rows is None else field.index_select(0, rows)
@@ -257,5 +269,5 @@ def effective_width(neighbors: Neighbors, width: int, finish: Finish) -> Int[Ten
         _, hat = neighbors.best(1)
         star = by_cost(neighbors.costs, neighbors.mask)[:, :1]
         for first in (hat, star):
-            single = single | neighbors.terminal_at(first)[:, 0]
+            single = single | neighbors.look_up(first).terminal[:, 0]
     return torch.where(single, 1, width)

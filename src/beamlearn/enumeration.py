@@ -140,9 +140,7 @@ def terminal_costs(
     return table
 
 
-def back_up(
-    found: Sequence[Level], leaves: Sequence[Float[Tensor, "batch slots a"]]
-) -> list[Float[Tensor, "batch slots a"]]:
+def back_up(found: Sequence[Level], leaves: Sequence[Tensor]) -> list[Tensor]:
     """c* of all neighbors of all nodes: c*(v) = min over v' of c*(v'), from the leaves up."""
     tables = list(leaves)
     for depth in range(len(tables) - 2, -1, -1):

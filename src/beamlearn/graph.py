@@ -99,11 +99,10 @@ class GraphSpace(NumberedSpace):
         legal = children >= 0
         return Expansion(children.shape[-1], self.forest.terminal[children] & legal, legal)
 
-    def advance(self, nodes: Numbers, move: Move) -> Numbers:
+    def advance(self, nodes: Numbers, move: Move) -> Int[Tensor, "after k_after"]:
         children = move.follow(self.children(nodes))
         reached = children.gather(-1, move.actions[..., None])[..., 0]
-        # Slots that are empty, or finished and thus without children, stay where they are.
-        return torch.where(move.stays | (reached < 0), move.follow(nodes), reached)
+        return torch.where(move.stays, move.follow(nodes), reached)
 
     def outputs(self, examples: Sequence[int], actions: Sequence[Sequence[int]]) -> list[Any]:
         return [

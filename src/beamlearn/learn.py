@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -20,6 +20,7 @@ from .trajectory import Loss, Trajectory, beam_trajectory
 Example = TypeVar("Example")
 
 
+@runtime_checkable
 class Task(Protocol):
     """What is learned: how a batch of examples becomes a search space with its costs."""
 
@@ -84,7 +85,7 @@ def learn(
     >>> optimizer = torch.optim.SGD(scorer.parameters(), lr=1.0)
     >>> rounds = bl.learn([["101"]] * 5, task, scorer, optimizer, loss="upper_bound", width=2)
     >>> [round.costs.tolist() for round in rounds]
-    [[1.0], [0.0], [0.0], [0.0], [0.0]]
+    [[1.0], [1.0], [0.0], [0.0], [0.0]]
     """
     loss = by_name(LOSSES, loss, "loss") if isinstance(loss, str) else loss
     if isinstance(strategy, str):

@@ -14,7 +14,7 @@ Every loss depends on differences of costs only and is never negative. It carrie
 
 import functools
 from collections.abc import Callable
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, Protocol, cast, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -25,6 +25,7 @@ from .weighted_pairs import hinge_pairs, hinge_rectangle
 Needs = Literal["costs", "best"]
 
 
+@runtime_checkable
 class Loss(Protocol):
     """A surrogate loss with what a user chooses it by."""
 

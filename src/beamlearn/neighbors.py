@@ -29,17 +29,14 @@ class Neighbors:
     legal: Bool[Tensor, "#batch #k #a"] | None
     kept: Bool[Tensor, "batch k"]
     finished: Bool[Tensor, "batch k"]
+    ragged: bool
+    """Is there a slot that is finished or beyond the end of its beam?"""
     completion: Float[Tensor, "batch k a"] | None = None
     """c* of every neighbor, where an oracle was asked; junk where `mask` is False."""
 
     @property
     def actions(self) -> int:
         return self.local.shape[-1]
-
-    @cached_property
-    def ragged(self) -> bool:
-        """Is there a slot that is finished or beyond the end of its beam?"""
-        return not bool((self.kept & ~self.finished).all())
 
     @cached_property
     def mask(self) -> Bool[Tensor, "batch n"]:
@@ -71,33 +68,26 @@ class Neighbors:
     def only_terminal(self) -> Bool[Tensor, " batch"]:
         """Is every neighbor terminal? Then the transition is the last one."""
         into = self.terminal if self.legal is None else self.terminal | ~self.legal
-        return (into.all(dim=-1) | self.finished | ~self.kept).all(dim=-1)
-
-    def split(
-        self, index: Int[Tensor, "batch m"]
-    ) -> tuple[Int[Tensor, "batch m"], Int[Tensor, "batch m"]]:
-        """Slot and action of the neighbors at `index`."""
-        slot = index // self.actions
-        return slot, index - slot * self.actions
-
-    def scores_at(self, index: Int[Tensor, "batch m"]) -> Float[Tensor, "batch m"]:
-        """s of the neighbors at `index`, with its gradient; -inf where there is none."""
-        slot, action = self.split(index)
-        local = self.local.flatten(1).gather(-1, index)
-        if self.legal is not None:
-            local = local.masked_fill(~_pick(self.legal, slot, action), -torch.inf)
-        scores = local + self.offset.gather(-1, slot)
+        into = into.all(dim=-1)
         if self.ragged:
-            finished = self.finished.gather(-1, slot)
-            scores = torch.where(finished, self.offset.gather(-1, slot), scores)
-            absent = ~self.kept.gather(-1, slot) | (finished & (action > 0))
-            scores = scores.masked_fill(absent, -torch.inf)
-        return scores
+            into = into | self.finished | ~self.kept
+        return into.all(dim=-1).expand(self.kept.shape[0])
 
-    def terminal_at(self, index: Int[Tensor, "batch m"]) -> Bool[Tensor, "batch m"]:
-        """Are the neighbors at `index` terminal?"""
-        slot, action = self.split(index)
-        return _pick(self.terminal, slot, action) | self.finished.gather(-1, slot)
+    def look_up(self, index: Int[Tensor, "batch m"]) -> "Entries":
+        """Slot, action, score (with its gradient) and terminality of neighbors by index."""
+        slots = index // self.actions
+        actions = index - slots * self.actions
+        offset = self.offset.gather(-1, slots)
+        scores = self.local.flatten(1).gather(-1, index) + offset
+        terminal = _pick(self.terminal, slots, actions)
+        if self.legal is not None:
+            scores = scores.masked_fill(~_pick(self.legal, slots, actions), -torch.inf)
+        if self.ragged:
+            finished = self.finished.gather(-1, slots)
+            absent = ~self.kept.gather(-1, slots) | (finished & (actions > 0))
+            scores = torch.where(finished, offset, scores).masked_fill(absent, -torch.inf)
+            terminal = terminal | finished
+        return Entries(slots, actions, scores, terminal)
 
     def best(
         self, k: int, among: Bool[Tensor, "batch k a"] | None = None
@@ -128,14 +118,25 @@ class Neighbors:
         return self.terminal.expand_as(self.local) | self.finished[..., None]
 
 
+@dataclass(frozen=True)
+class Entries:
+    """Some neighbors, looked up."""
+
+    slots: Int[Tensor, "batch m"]
+    actions: Int[Tensor, "batch m"]
+    scores: Float[Tensor, "batch m"]
+    """-inf where there is no neighbor."""
+    terminal: Bool[Tensor, "batch m"]
+
+
 def _pick(
     field: Bool[Tensor, "#batch #k #a"],
     slot: Int[Tensor, "batch m"],
     action: Int[Tensor, "batch m"],
 ) -> Bool[Tensor, "batch m"]:
     """Read a broadcast field at (slot, action) without expanding it."""
-    if field.numel() == 1:
-        return field.reshape(1, 1).expand_as(slot)
+    if field.shape[1] == field.shape[2] == 1:
+        return field[..., 0].expand_as(slot)
     row = torch.arange(slot.shape[0], device=slot.device)[:, None]
     return field[
         row if field.shape[0] > 1 else 0,
@@ -149,9 +150,9 @@ class Move:
     """How the beams of one step become those of the next, slot by slot.
 
     Slot `j` of row `i` extends slot `slots[i, j]` of the earlier row `rows[i]` by action
-    `actions[i, j]`. Rows whose search is over are not in `rows`: they leave the batch. Slots
-    beyond the end of a beam, and those in `stays` (finished hypotheses that keep a slot),
-    hold valid indices; what a space, scorer or oracle computes for them is not read.
+    `actions[i, j]`. Rows whose search is over are not in `rows`: they leave the batch. Slots in
+    `stays` take no action: they hold a finished hypothesis, or nothing because the beam is
+    shorter. Their indices are valid, and what is computed for them is not read.
     """
 
     rows: Int[Tensor, " batch"] | None
@@ -172,7 +173,7 @@ class Move:
             rows = torch.arange(self.slots.shape[0], device=field.device)
         index = rows[:, None] * before + self.slots
         taken = field.flatten(0, 1).index_select(0, index.flatten())
-        return taken.unflatten(0, index.shape)
+        return taken.reshape(*index.shape, *field.shape[2:])
 
     def keep(self, field: Shaped[Tensor, " before *rest"]) -> Shaped[Tensor, " batch *rest"]:
         """Keep the rows of a per-example `field` that go on."""

@@ -62,7 +62,7 @@ def check_oracle(
     >>> import beamlearn as bl
     >>> space = bl.GraphSpace(0, lambda n: [n + 1, n + 2] if n < 5 else [], cost=lambda p: len(p))
     >>> check_oracle(space, cost=lambda example, path: len(path))
-    OracleCheck(nodes=33, exhaustive=True, mistakes=[])
+    OracleCheck(nodes=24, exhaustive=True, mistakes=[])
     """
     oracle = space.oracle() if oracle is None else oracle
     try:

@@ -5,9 +5,14 @@ who is in the beam. Every function gives the same answer on every device and for
 composition of the batch, exact ties included (`torch.topk` promises neither).
 """
 
+from math import sqrt
+
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+
+Values = Float[Tensor, "batch kept"]
+Indices = Int[Tensor, "batch kept"]
 
 
 def by_cost(
@@ -17,24 +22,21 @@ def by_cost(
     return costs.masked_fill(~mask, torch.inf).argsort(dim=-1, stable=True)
 
 
-def top(
-    values: Float[Tensor, "batch n"], k: int
-) -> tuple[Float[Tensor, "batch kept"], Int[Tensor, "batch kept"]]:
+def top(values: Float[Tensor, "batch n"], k: int) -> tuple[Values, Indices]:
     """Find the first min(k, n) entries by decreasing value, and their indices.
 
     An entry of -inf does not exist. `torch.topk` finds the right values and, where no two of
-    the first k + 1 are equal, the right indices; only rows with such a tie are sorted in full.
+    the first k + 1 are equal, the right indices; rows with such a tie are looked at again.
     """
     n = values.shape[-1]
     if k == 1 or n == 1:
-        best = values.max(dim=-1, keepdim=True)  # the first of equals, as torch documents
-        return best.values, best.indices
+        first = values.max(dim=-1, keepdim=True)  # of equals the first, as torch documents
+        return first.values, first.indices
     best, index = values.topk(min(k + 1, n), dim=-1)
-    k = min(k, n)
+    kept, index = best[:, :k], index[:, :k]
     if not _strict(best) and (tied := _tied(best)).any():
-        ordered = values[tied].sort(dim=-1, descending=True, stable=True).indices
-        index[tied, :k] = ordered[:, :k]
-    return best[:, :k], index[:, :k]
+        index[tied] = _first_of_equals(values[tied], kept[tied], index[tied])
+    return kept, index
 
 
 def cheapest(
@@ -42,7 +44,7 @@ def cheapest(
     scores: Float[Tensor, "batch n"],
     mask: Bool[Tensor, "batch n"],
     k: int,
-) -> tuple[Bool[Tensor, "batch kept"], Int[Tensor, "batch kept"]]:
+) -> tuple[Bool[Tensor, "batch kept"], Indices]:
     """Find the first min(k, n) neighbors by cost; ties by higher score, then smaller index.
 
     This is the order of oracle and reset transitions. Returns which entries exist (a row may
@@ -73,7 +75,7 @@ def top_children(
     offset: Float[Tensor, "batch slots"],
     k: int,
     only_child: Bool[Tensor, "batch slots"] | None = None,
-) -> tuple[Float[Tensor, "batch kept"], Int[Tensor, "batch kept"]]:
+) -> tuple[Values, Indices]:
     """Find the k best of `local + offset[..., None]`, flattened, without forming the sum.
 
     An entry of -inf in `local` is no child. A slot in `only_child` has one, action 0, whose
@@ -83,36 +85,47 @@ def top_children(
     plus its slot's offset is the maximum of the sums, and the k + 1 best chunks hold the
     k + 1 best children; only where two of these tie is the row summed in full.
     """
-    actions = local.shape[-1]
-    chunk = CHUNK if actions < 64 * CHUNK else 2 * CHUNK
-    if k == 1 or local[0].numel() < CHUNKED_FROM or k >= actions // chunk:
+    batch, slots, actions = local.shape
+    chunk = _chunk(slots * actions, k)
+    chunks = -(-actions // chunk)
+    spared = batch * (slots * actions - slots * chunks - (k + 1) * chunk)
+    if k == 1 or spared < SPARED or k >= slots * chunks:
         return top(_sum(local, offset, only_child).flatten(1), k)
     maxima = _sum(_chunk_maxima(local, chunk), offset, only_child)
-    index = maxima.flatten(1).topk(k + 1, dim=-1).indices
-    slot, start = index // maxima.shape[-1], index % maxima.shape[-1] * chunk
+    place = maxima.flatten(1).topk(k + 1, dim=-1).indices
+    slot = place // chunks
+    start = (place - slot * chunks) * chunk
     action = start[..., None] + torch.arange(chunk, device=local.device)
-    index = slot[..., None] * actions + action.clamp(max=actions - 1)
+    index = (slot * actions)[..., None] + action.clamp(max=actions - 1)
     children = local.flatten(1).gather(-1, index.flatten(1)).view_as(index)
     among = None if only_child is None else only_child.gather(-1, slot)
     sums = _sum(children, offset.gather(-1, slot), among, action)
-    best, place = sums.masked_fill(action >= actions, -torch.inf).flatten(1).topk(k + 1, dim=-1)
-    chosen = index.flatten(1).gather(-1, place[:, :k])
+    if actions % chunk:
+        sums = sums.masked_fill(action >= actions, -torch.inf)
+    best, place = sums.flatten(1).topk(k + 1, dim=-1)
+    kept, chosen = best[:, :k], index.flatten(1).gather(-1, place[:, :k])
     if not _strict(best) and (tied := _tied(best)).any():
         among = None if only_child is None else only_child[tied]
         _, chosen[tied] = top(_sum(local[tied], offset[tied], among).flatten(1), k)
-    return best[:, :k], chosen
+    return kept, chosen
 
 
-CHUNK = 64
-# Fewer neighbors than this are ranked faster in one piece (benchmarks/selection.py).
-CHUNKED_FROM = 4096
+SPARED = 65536
+"""Chunks pay when so many entries need not be ranked (benchmarks/selection.py)."""
+
+
+def _chunk(n: int, k: int) -> int:
+    """The size of chunk that leaves about as many chunks as entries in the chosen ones."""
+    ideal = sqrt(n / (k + 1))
+    return 64 if ideal < 128 else 128 if ideal < 256 else 256
 
 
 def _chunk_maxima(
     local: Float[Tensor, "batch slots a"], chunk: int
 ) -> Float[Tensor, "batch slots chunks"]:
     whole = local.shape[-1] // chunk * chunk
-    maxima = local[..., :whole].unflatten(-1, (-1, chunk)).amax(dim=-1)
+    shape = (*local.shape[:-1], whole // chunk, chunk)
+    maxima = local[..., :whole].reshape(shape).amax(dim=-1)
     if whole == local.shape[-1]:
         return maxima
     return torch.cat([maxima, local[..., whole:].amax(dim=-1, keepdim=True)], dim=-1)
@@ -125,7 +138,7 @@ def _sum(
     action: Int[Tensor, "batch slots a"] | None = None,
 ) -> Float[Tensor, "batch slots a"]:
     """Add each slot's offset to its children, as `top_children` defines both."""
-    sums = local + offset[..., None]
+    sums: Tensor = local + offset[..., None]
     if only_child is None:
         return sums
     action = torch.arange(local.shape[-1], device=local.device) if action is None else action
@@ -134,8 +147,22 @@ def _sum(
 
 
 def _strict(best: Float[Tensor, "batch k"]) -> bool:
+    """Are all rows strictly decreasing? A NaN, which sorts first, says no."""
     return bool((best[:, 1:] < best[:, :-1]).all())
 
 
 def _tied(best: Float[Tensor, "batch k"]) -> Bool[Tensor, " batch"]:
     return ((best[:, 1:] == best[:, :-1]) & (best[:, 1:] > -torch.inf)).any(dim=-1)
+
+
+def _first_of_equals(values: Float[Tensor, "batch n"], best: Values, index: Indices) -> Indices:
+    """Of the entries that equal the last of `best`, take the first; order equals by index."""
+    n, k = values.shape[-1], best.shape[-1]
+    last = best == best[:, -1:]
+    early = torch.arange(n, 0, -1, device=values.device)
+    equals = n - torch.where(values == best[:, -1:], early, 0).topk(k, dim=-1).values
+    vacant = torch.arange(k, device=values.device) < last.sum(dim=-1, keepdim=True)
+    both = torch.cat([index.masked_fill(last, n), equals.masked_fill(~vacant, n)], dim=-1)
+    index = both.sort(dim=-1).values[:, :k]
+    order = values.gather(-1, index).argsort(dim=-1, descending=True, stable=True)
+    return index.gather(-1, order)

@@ -100,7 +100,8 @@ def _replace_last(proposal: Proposal, best: Selection) -> Selection:
     learned = proposal.learned
     slot = torch.arange(learned.index.shape[1], device=learned.index.device)
     last = slot == learned.kept.sum(dim=-1, keepdim=True) - 1
-    kept = replace(learned, index=torch.where(last, best.index, learned.index))
+    index = torch.where(last, best.index, learned.index)
+    kept = replace(learned, index=index, terminal=best.terminal)
     return where(best.terminal, best, ordered(proposal.neighbors, kept))
 
 

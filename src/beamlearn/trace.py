@@ -51,11 +51,11 @@ class Trace:
         rows = self.rows[example]
         actions: list[int] = []
         added: list[float] = []
-        for row, before in zip(rows[:step][::-1], [*rows[: step - 1][::-1], None], strict=True):
-            parent = row.slots[slot]
+        for place in range(step - 1, -1, -1):
+            row, parent = rows[place], rows[place].slots[slot]
             if not row.stays[slot]:
                 actions.append(row.actions[slot])
-                added.append(row.scores[slot] - (before.scores[parent] if before else 0.0))
+                added.append(row.scores[slot] - (rows[place - 1].scores[parent] if place else 0.0))
             slot = parent
         return Path(actions[::-1], added[::-1])
 

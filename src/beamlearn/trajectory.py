@@ -143,8 +143,8 @@ class Trajectory:
             completion = transition.neighbors.completion
             neighbors = replace(expand(self.space, scorer, beam), completion=completion)
             step = transition.step
-            scores = neighbors.scores_at(step.slots * neighbors.actions + step.actions)
-            step = replace(step, scores=scores.masked_fill(~step.ranked, 0.0))
+            entries = neighbors.look_up(step.slots * neighbors.actions + step.actions)
+            step = replace(step, scores=entries.scores.masked_fill(~step.ranked, 0.0))
             transitions.append(replace(transition, neighbors=neighbors, step=step))
             beam, _ = advance(self.space, scorer, beam, step)
         return replace(self, transitions=transitions)

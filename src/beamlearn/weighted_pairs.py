@@ -4,18 +4,28 @@ For neighbors in increasing order of cost, each pair i before j contributes
 
     (c[j] - c[i]) * max(0, s[j] - s[i] + 1)
 
-The pairs are covered by rectangles "some i, some later j", as merge sort covers them. In one
-rectangle the hinge of (i, j) is active when s[i] < s[j] + 1; with the scores sorted, every j
-finds how many i are active, and the sum of their costs, by one binary search in prefix sums.
-All pairs take O(n log^2 n) time and O(n) memory.
+Halving the order by cost again and again covers the pairs by rectangles "i in the cheaper half,
+j in the dearer half". In one of them the hinge of (i, j) is active when s[i] < s[j] + 1; with
+the scores sorted, every j needs only its `reach`, the number of scores below s[j] + 1, to read
+the count and the summed cost of its active partners off prefix sums.
+
+One sort and one binary search serve all levels: halving keeps the order by score, and how far
+each j reaches into its half is again read off a prefix sum, as in a wavelet tree. All pairs
+take O(n log n) time and O(n) memory.
 """
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.nn.functional import pad
 
-BLOCK = 16
-"""Blocks of this size are summed pair by pair: cheaper than four more levels of sorting."""
+BLOCK = 32
+"""Blocks of this size are summed pair by pair: cheaper than five more levels."""
+ONE_BLOCK = 128
+"""So few neighbors are summed pair by pair altogether."""
+
+Weights = Float[Tensor, "... m"]
+Reach = Int[Tensor, "... m"]
 
 
 def hinge_pairs(
@@ -23,20 +33,24 @@ def hinge_pairs(
     costs: Float[Tensor, "batch n"],
     mask: Bool[Tensor, "batch n"],
 ) -> Float[Tensor, " batch"]:
-    """Sum over all pairs i < j of `mask`; the entries must be in increasing order of cost."""
+    """Sum over all pairs i < j; entries in increasing order of cost, those of `mask` first."""
     with torch.no_grad():
-        s, c = (_blocks(field.to(_precise(field))) for field in (scores, costs))
-        m = _blocks(mask)
-        down, up = _within(s, c, m)
-        while s.shape[1] > 1:
-            cheaper_down, dearer_up = _between(
-                s[:, 0::2], c[:, 0::2], m[:, 0::2], s[:, 1::2], c[:, 1::2], m[:, 1::2]
-            )
-            down[:, 0::2] += cheaper_down
-            up[:, 1::2] += dearer_up
-            s, c, m, down, up = (_merge(field) for field in (s, c, m, down, up))
-    n = scores.shape[-1]
-    return _total(scores, down[:, 0, :n], up[:, 0, :n])
+        n = scores.shape[-1]
+        block = n if n <= ONE_BLOCK else BLOCK
+        s, c = _without_padding(scores, costs, mask, block)
+        gain, total = _within_blocks(s, c, block)
+        ordered, rank = s.sort(dim=-1)
+        reach = torch.searchsorted(ordered, ordered + 1)
+        size = s.shape[-1]
+        while size > block:
+            low = (rank & (size // 2)) == 0
+            here = (c.gather(-1, rank), low.to(c.dtype), (~low).to(c.dtype), reach)
+            more, weight = _rectangle(*(_grouped(field, size) for field in here))
+            gain.scatter_add_(-1, rank, more.flatten(1))
+            total += weight.sum(dim=-1)
+            rank, reach = _halve(rank, reach, low, size)
+            size //= 2
+    return _loss(scores, gain[:, :n], total)
 
 
 def hinge_rectangle(
@@ -47,75 +61,103 @@ def hinge_rectangle(
 ) -> Float[Tensor, " batch"]:
     """Sum over all pairs with i in `cheaper` and j in `dearer`."""
     with torch.no_grad():
-        s, c = (field.to(_precise(field))[:, None] for field in (scores, costs))
-        low, high = cheaper[:, None], dearer[:, None]
-        down, up = _between(s, c, low, s, c, high)
-    return _total(scores, down[:, 0], up[:, 0])
+        s, c, low, high = (f.to(_precise(f)) for f in (scores, costs, cheaper, dearer))
+        ordered, rank = s.sort(dim=-1)
+        reach = torch.searchsorted(ordered, ordered + 1)
+        c, low, high = (field.gather(-1, rank) for field in (c, low, high))
+        gain, total = _rectangle(c, low, high, reach)
+        gain = torch.empty_like(gain).scatter_(-1, rank, gain)
+    return _loss(scores, gain, total)
 
 
-def _total(
-    scores: Float[Tensor, "batch n"], down: Float[Tensor, "batch n"], up: Float[Tensor, "batch n"]
+def _loss(
+    scores: Float[Tensor, "batch n"], gain: Float[Tensor, "batch n"], total: Float[Tensor, " batch"]
 ) -> Float[Tensor, " batch"]:
-    """Turn weights into the loss, with the right value and the right gradient.
+    """Turn the weights of the active pairs into the loss, with its value and its gradient.
 
-    `down[i]` is the summed weight of the active pairs in which i is the cheaper one, `up[j]`
-    of those in which j is the dearer one. The sum of w (s[j] - s[i] + 1) over active pairs is
-    then s . (up - down) + sum(up), and its gradient is up - down.
+    The weight w of an active pair adds w to the gain of its dearer member j, takes w from that
+    of the cheaper one i, and adds w to the total. The sum of w (s[j] - s[i] + 1) over all active
+    pairs is then s . gain + total, and its gradient is the gain.
     """
-    s = scores.to(up.dtype)
-    return ((s * (up - down)).sum(dim=-1) + up.sum(dim=-1)).to(scores.dtype)
+    return ((scores.to(gain.dtype) * gain).sum(dim=-1) + total).to(scores.dtype)
 
 
-Half = Float[Tensor, "batch blocks m"]
-Halves = tuple[Half, Half]
+def _without_padding(
+    scores: Float[Tensor, "batch n"],
+    costs: Float[Tensor, "batch n"],
+    mask: Bool[Tensor, "batch n"],
+    block: int,
+) -> tuple[Float[Tensor, "batch m"], Float[Tensor, "batch m"]]:
+    """Scores and costs as a power of two of blocks, whose padding takes part in no pair.
+
+    It comes last, so with a neighbor it could only be the dearer member, and for that it scores
+    too low; among itself it has no differences of cost.
+    """
+    s, c = scores.to(_precise(scores)), costs.to(_precise(costs))
+    lowest = s.masked_fill(~mask, torch.inf).amin(dim=-1, keepdim=True).clamp(max=0.0) - 2
+    n = s.shape[-1]
+    length = block << ((n - 1) // block).bit_length()
+    mask, s, c = (pad(field, (0, length - n)) for field in (mask, s, c))
+    return torch.where(mask, s, lowest), torch.where(mask, c, 0.0)
 
 
-def _within(s: Half, c: Half, m: Bool[Tensor, "batch blocks m"]) -> Halves:
-    """Weights of the pairs inside each block, pair by pair."""
-    later = torch.ones(s.shape[-1], s.shape[-1], dtype=torch.bool, device=s.device).triu(1)
-    active = later & m[..., :, None] & m[..., None, :] & (s[..., :, None] < s[..., None, :] + 1)
-    weight = (c[..., None, :] - c[..., :, None]) * active
-    return weight.sum(dim=-1), weight.sum(dim=-2)
+def _rectangle(
+    c: Weights, low: Weights, high: Weights, reach: Reach
+) -> tuple[Weights, Float[Tensor, "..."]]:
+    """Gains and total weight of the pairs (low, high) of each row, in order of score.
+
+    The entry j reaches the first `reach[j]` entries; `low` and `high` are 1 for the members of
+    the two sides and 0 elsewhere.
+    """
+    count, total = _before(torch.stack([low, low * c]), reach)
+    up = high * (c * count - total)
+    count, total = _reaching(torch.stack([high, high * c]), reach)
+    return up - low * (total - c * count), up.sum(dim=-1)
 
 
-def _between(
-    s_low: Half,
-    c_low: Half,
-    m_low: Bool[Tensor, "batch blocks m"],
-    s_high: Half,
-    c_high: Half,
-    m_high: Bool[Tensor, "batch blocks m"],
-) -> Halves:
-    """Weights of the pairs with one end in each half: `down` of the low, `up` of the high."""
-    reach = s_high + 1  # both searches compare with this number, so they agree on every pair
-    ordered, count, total = _prefix_sums(s_low, c_low, m_low)
-    below = torch.searchsorted(ordered, reach)
-    up = (c_high * count.gather(-1, below) - total.gather(-1, below)) * m_high
-    ordered, count, total = _prefix_sums(reach, c_high, m_high)
-    beyond = torch.searchsorted(ordered, s_low, right=True)
-    count, total = (field[..., -1:] - field.gather(-1, beyond) for field in (count, total))
-    return (total - c_low * count) * m_low, up
+def _before(weights: Weights, reach: Reach) -> Weights:
+    """For each entry, the sum over those that it reaches."""
+    return pad(weights.cumsum(dim=-1), (1, 0)).gather(-1, reach.expand_as(weights))
 
 
-def _prefix_sums(keys: Half, c: Half, m: Bool[Tensor, "batch blocks m"]) -> tuple[Half, Half, Half]:
-    """Sort by `keys`; of the first 0, 1, ... entries, the number and the summed cost."""
-    ordered, order = keys.sort(dim=-1)
-    there = m.gather(-1, order).to(c.dtype)
-    cost = c.gather(-1, order) * there
-    pad = torch.nn.functional.pad
-    return ordered, pad(there.cumsum(dim=-1), (1, 0)), pad(cost.cumsum(dim=-1), (1, 0))
+def _reaching(weights: Weights, reach: Reach) -> Weights:
+    """For each entry, the sum over those that reach it."""
+    short = pad(torch.zeros_like(weights), (0, 1))
+    short = short.scatter_add_(-1, reach.expand_as(weights), weights).cumsum(dim=-1)
+    return short[..., -1:] - short[..., :-1]
 
 
-def _blocks(field: Tensor) -> Tensor:
-    """Pad a row to a power of two blocks."""
-    n = field.shape[-1]
-    blocks = 1 << max(0, (n - 1) // BLOCK).bit_length()
-    return torch.nn.functional.pad(field, (0, blocks * BLOCK - n)).unflatten(-1, (blocks, BLOCK))
+def _halve(
+    rank: Int[Tensor, "batch n"],
+    reach: Int[Tensor, "batch n"],
+    low: Bool[Tensor, "batch n"],
+    size: int,
+) -> tuple[Int[Tensor, "batch n"], Int[Tensor, "batch n"]]:
+    """Sort each group of `size` into its cheaper and its dearer half, each in order of score."""
+    rank, reach, low = (_grouped(field, size) for field in (rank, reach, low))
+    ahead = pad(low.cumsum(dim=-1), (1, 0))
+    reached, ahead = ahead.gather(-1, reach), ahead[..., :-1]
+    behind = torch.arange(size // 2, size // 2 + size, device=rank.device) - ahead
+    place = torch.where(low, ahead, behind)
+    reach = torch.where(low, reached, reach - reached)
+    moved = (torch.empty_like(field).scatter_(-1, place, field) for field in (rank, reach))
+    rank, reach = (field.flatten(1) for field in moved)
+    return rank, reach
 
 
-def _merge(field: Tensor) -> Tensor:
-    """Join neighboring blocks."""
-    return field.flatten(1).unflatten(-1, (field.shape[1] // 2, -1))
+def _within_blocks(
+    s: Float[Tensor, "batch n"], c: Float[Tensor, "batch n"], block: int
+) -> tuple[Float[Tensor, "batch n"], Float[Tensor, " batch"]]:
+    """Gains and total weight of the pairs inside blocks of similar cost, pair by pair."""
+    s, c = _grouped(s, block), _grouped(c, block)
+    active = (s[..., :, None] < s[..., None, :] + 1).triu(1)
+    weight = torch.where(active, c[..., None, :] - c[..., :, None], 0.0)
+    up, down = weight.sum(dim=-2), weight.sum(dim=-1)
+    return (up - down).flatten(1), up.sum(dim=(-1, -2))
+
+
+def _grouped(field: Tensor, size: int) -> Tensor:
+    return field.reshape(*field.shape[:-1], -1, size)
 
 
 def _precise(field: Tensor) -> torch.dtype:

@@ -1,0 +1,39 @@
+# `make demo` and `make test` set everything up by themselves in .venv.
+PYTHON ?= python3
+VENV := .venv
+READY := $(VENV)/.ready
+
+.PHONY: demo test check wheel benchmarks clean
+
+demo: $(READY)
+	$(VENV)/bin/python examples/02_your_own_space.py
+
+test: $(READY)
+	$(VENV)/bin/python -m pytest -n 2
+
+check: $(READY)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+# Builds the wheel, installs it in an environment of its own and imports it there.
+wheel: $(READY)
+	rm -rf dist build/clean
+	$(VENV)/bin/python -m build --wheel --outdir dist
+	$(PYTHON) -m venv build/clean
+	build/clean/bin/python -m pip install --quiet -c constraints.txt dist/*.whl
+	cd build && clean/bin/python -c "import beamlearn as bl; assert len(bl.ALGORITHMS) == 8 and len(bl.losses.LOSSES) == 12; print('imported', bl.__name__, bl.__version__)"
+
+benchmarks: $(READY)
+	for name in weighted_pairs selection search_overhead training_round; do \
+		$(VENV)/bin/python benchmarks/$$name.py || exit 1; done
+
+$(READY): pyproject.toml constraints.txt
+	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --upgrade pip
+	$(VENV)/bin/python -m pip install --quiet -c constraints.txt -e ".[dev]"
+	touch $(READY)
+
+clean:
+	rm -rf $(VENV) build dist

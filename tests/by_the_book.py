@@ -1,0 +1,237 @@
+"""The paper in plain Python lists: every equation and algorithm that the tensors must agree with.
+
+No tensors, no batches, no cleverness. A search space is a function from a path (a tuple) to the
+list of its one-step extensions; a terminal path has none. `s` and `c` are lists over A_b.
+"""
+
+from math import exp, log
+
+# --- the two orders (Section 4.1; ties to the smaller index) ------------------------------------
+
+
+def hat(s):
+    return sorted(range(len(s)), key=lambda i: (-s[i], i))
+
+
+def star(c):
+    return sorted(range(len(c)), key=lambda i: (c[i], i))
+
+
+# --- Eqs. (6)-(12) and (16)-(20) ----------------------------------------------------------------
+
+
+def perceptron_first(s, c, k):
+    return max(0.0, s[hat(s)[0]] - s[star(c)[0]])
+
+
+def perceptron_last(s, c, k):
+    if len(s) <= k:
+        return 0.0
+    return max(0.0, s[hat(s)[k - 1]] - s[star(c)[0]])
+
+
+def margin_last(s, c, k):
+    if len(s) <= k:
+        return 0.0
+    return max(0.0, 1 + s[hat(s)[k - 1]] - s[star(c)[0]])
+
+
+def cost_sensitive_margin_last(s, c, k):
+    if len(s) <= k:
+        return 0.0
+    last, best = hat(s)[k - 1], star(c)[0]
+    return (c[last] - c[best]) * max(0.0, 1 + s[last] - s[best])
+
+
+def upper_bound(s, c, k):
+    order = star(c)
+    best = order[0]
+    deltas = [(c[j] - c[best]) * (s[j] - s[best] + 1) for j in order[k:]]
+    return max([0.0, *deltas])
+
+
+def log_loss_beam(s, c, k):
+    best = star(c)[0]
+    inside = {best, *hat(s)[:k]}
+    return -s[best] + log(sum(exp(s[i]) for i in inside))
+
+
+def log_loss_neighbors(s, c, k):
+    return -s[star(c)[0]] + log(sum(exp(x) for x in s))
+
+
+def cost_sensitive_margin_beam(s, c, k):
+    best = star(c)[0]
+    return -s[best] + max(c[i] - c[best] + s[i] for i in hat(s)[:k])
+
+
+def softmax_margin_beam(s, c, k):
+    best = star(c)[0]
+    return -s[best] + log(sum(exp(c[i] - c[best] + s[i]) for i in hat(s)[:k]))
+
+
+def pair(s, c, i, j):
+    return (c[j] - c[i]) * max(0.0, s[j] - s[i] + 1)
+
+
+def weighted_pairs_all(s, c, k):
+    order, n = star(c), len(s)
+    return sum(pair(s, c, order[i], order[j]) for i in range(n) for j in range(i + 1, n))
+
+
+def weighted_pairs_bipartite(s, c, k):
+    order, n = star(c), len(s)
+    return sum(pair(s, c, order[i], order[j]) for i in range(min(k, n)) for j in range(k, n))
+
+
+def weighted_pairs_hybrid(s, c, k):
+    order, n = star(c), len(s)
+    return sum(pair(s, c, order[i], order[j]) for i in range(min(k, n)) for j in range(i + 1, n))
+
+
+LOSSES = {
+    f.__name__: f
+    for f in (
+        perceptron_first,
+        perceptron_last,
+        margin_last,
+        cost_sensitive_margin_last,
+        upper_bound,
+        log_loss_beam,
+        log_loss_neighbors,
+        cost_sensitive_margin_beam,
+        softmax_margin_beam,
+        weighted_pairs_all,
+        weighted_pairs_bipartite,
+        weighted_pairs_hybrid,
+    )
+}
+
+
+def increase(s, c, k):
+    """c(b, b') for the beam b' that the scores induce."""
+    return min(c[i] for i in hat(s)[:k]) - min(c)
+
+
+# --- c* (Section 2) -----------------------------------------------------------------------------
+
+
+def completion_cost(neighbors, cost, path):
+    """c*(v): the cost of the best terminal reachable from v, by listing all of them."""
+    below = neighbors(path)
+    if not below:
+        return cost(path)
+    return min(completion_cost(neighbors, cost, child) for child in below)
+
+
+# --- Algorithms 1 and 2 -------------------------------------------------------------------------
+
+
+def neighbors_of_beam(neighbors, beam):
+    """A_b in the order of its index; a finished hypothesis is its own only neighbor."""
+    return [child for v in beam for child in (neighbors(v) or [v])]
+
+
+def best(a, k, key):
+    """BEST(A, k, f): the first min(k, n) of A by decreasing f, ties by index."""
+    order = sorted(range(len(a)), key=lambda i: (key(a[i]), i))
+    return [a[i] for i in order[:k]]
+
+
+def policy(neighbors, a, k, key, finish):
+    """POLICY with terminals: the next beam, and whether it is a terminal one."""
+    terminal = [not neighbors(v) for v in a]
+    if finish == "first":
+        if not neighbors(best(a, 1, key)[0]):
+            return best(a, 1, key), True
+        return best([v for v, t in zip(a, terminal, strict=True) if not t], k, key), False
+    if all(terminal):
+        return best(a, 1, key), True
+    return best(a, k, key), False
+
+
+def beam_search(neighbors, score, root, k, finish="pad"):
+    """Algorithm 1: the visited beams, and the ranked neighbors at the last transition."""
+    if not neighbors(root):
+        return [[root]], [root]
+    beams = [[root]]
+    while True:
+        a = neighbors_of_beam(neighbors, beams[-1])
+        following, done = policy(neighbors, a, k, lambda v: -score(v), finish)
+        beams.append(following)
+        if done:
+            complete = [v for v in a if not neighbors(v)]
+            return beams, best(complete, k, lambda v: -score(v))
+
+
+def beam_trajectory(neighbors, score, cstar, root, k, strategy, finish="pad", coins=None):
+    """Algorithm 2, with `strategy` one of the names or a pair such as ("reset", "keep").
+
+    Returns the visited beams, per transition whether the learned policy raises the cost, A_b
+    and effective width of each visited beam, and Theorem 4's indicator.
+    """
+    beams, increased, visited, on_policy = [[root]], [], [], True
+    if not neighbors(root):
+        return beams, increased, visited, on_policy
+    coins = iter(coins or [])
+    kind, to = strategy if isinstance(strategy, tuple) else (strategy, "best")
+    while True:
+        a = neighbors_of_beam(neighbors, beams[-1])
+
+        def by_score(v):
+            return -score(v)
+
+        def by_cost(v):
+            return (cstar(v), -score(v))
+
+        def in_order(beam, a=a):
+            return sorted(beam, key=lambda v: (-score(v), a.index(v)))
+
+        def oracle(k, a=a):
+            following, done = policy(neighbors, a, k, by_cost, finish)
+            return in_order(following), done
+
+        learned, learned_done = policy(neighbors, a, k, by_score, finish)
+        up = min(map(cstar, learned)) > min(map(cstar, a))
+        increased.append(up)
+        visited.append((a, effective_width(neighbors, score, cstar, a, k, finish)))
+        chosen, done, stopped = learned, learned_done, False
+        if kind == "oracle" or (kind == "interpolate" and next(coins)):
+            chosen, done = oracle(k)
+        elif up and kind == "stop":
+            stopped = True
+        elif up and kind == "reset":
+            chosen, done = oracle(k if to == "oracle_beam" else 1)
+            if to == "keep" and not done:
+                chosen = in_order([*learned[:-1], chosen[0]])
+        own = chosen == learned and not stopped
+        on_policy = on_policy and (own or (learned_done and (done or stopped)))
+        beams.append(chosen)
+        if done or stopped:
+            return beams, increased, visited, on_policy
+
+
+def effective_width(neighbors, score, cstar, a, k, finish):
+    """1 where the transition leads into a terminal beam (or, if finish is "first", ought to)."""
+    if all(not neighbors(v) for v in a):
+        return 1
+    if finish == "first":
+        top = best(a, 1, lambda v: -score(v))[0]
+        cheapest = best(a, 1, cstar)[0]
+        if not neighbors(top) or not neighbors(cheapest):
+            return 1
+    return k
+
+
+def losses_along(loss, score, cstar, visited):
+    """The sum of a loss over the visited beams."""
+    return sum(loss([score(v) for v in a], [cstar(v) for v in a], k) for a, k in visited)
+
+
+def exhaustive(neighbors, score, root):
+    """All terminals, best first."""
+    level, done = [root], []
+    while level:
+        done += [v for v in level if not neighbors(v)]
+        level = [child for v in level for child in neighbors(v)]
+    return sorted(done, key=lambda v: -score(v))

@@ -1,0 +1,28 @@
+import jaxtyping
+import pytest
+import torch
+from hypothesis import HealthCheck, Phase, settings
+
+settings.register_profile(
+    "beamlearn",
+    deadline=None,
+    max_examples=40,
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate],  # small cases come first; shrinking takes minutes
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("beamlearn")
+torch.set_num_threads(1)
+
+
+@pytest.fixture
+def generator():
+    return torch.Generator().manual_seed(0)
+
+
+@pytest.fixture
+def no_shape_checks():
+    """Let wrong arguments reach the library's own messages, as they do outside the tests."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)

@@ -1,0 +1,146 @@
+import pytest
+import torch
+from spaces import HammingTask, TableScorer
+
+import beamlearn as bl
+from beamlearn import strategies
+
+
+def setup(tags=4, words=3, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    gold = [torch.randint(0, tags, (words,), generator=generator).tolist() for _ in range(6)]
+    gold = [[(tag + i) % 2 * 2 for i, tag in enumerate(row)] for row in gold]
+    scorer = TableScorer(torch.nn.Parameter(torch.zeros(words, tags + 1, tags)))
+    return HammingTask(tags), gold, scorer
+
+
+def run(**options):
+    task, gold, scorer = setup()
+    optimizer = torch.optim.SGD([scorer.table], lr=0.5)
+    options = {"loss": "log_loss_neighbors", "strategy": "continue", "width": 2} | options
+    if "scheduler" in options:
+        options["scheduler"] = options["scheduler"](optimizer)
+    batches = bl.minibatches(gold, 2, epochs=2)
+    return list(bl.learn(batches, task, scorer, optimizer, **options)), scorer, optimizer
+
+
+@pytest.mark.parametrize("loss", bl.losses.LOSSES)
+@pytest.mark.parametrize("strategy", ["oracle", "stop", "reset", "continue"])
+def test_every_loss_and_strategy_learns_from_zero(loss, strategy):
+    task, gold, scorer = setup()
+    optimizer = torch.optim.SGD([scorer.table], lr=0.2)
+    before = bl.evaluate([gold], task, scorer, width=2).cost
+    batches = bl.minibatches(gold, 2, epochs=12)
+    for _ in bl.learn(batches, task, scorer, optimizer, loss=loss, strategy=strategy, width=2):
+        pass
+    assert bl.evaluate([gold], task, scorer, width=2).cost < before
+
+
+def test_a_round_tells_what_was_incurred_before_its_update():
+    task, gold, scorer = setup()
+    optimizer = torch.optim.SGD([scorer.table], lr=0.5)
+    before = bl.beam_trajectory(task.space(gold[:2]), scorer, width=2)
+    expected = before.losses(bl.losses.upper_bound).detach()
+    rounds = bl.learn([gold[:2]], task, scorer, optimizer, loss="upper_bound", width=2)
+    round = next(iter(rounds))
+    assert torch.equal(round.losses, expected)
+    assert torch.equal(round.increases, before.increases)
+    assert torch.equal(round.costs, before.final_costs)
+    assert round.number == 1
+    assert scorer.table.abs().sum() > 0
+
+
+def test_rounds_are_reproducible():
+    one, two = (run(strategy=strategies.Interpolate(0.5), generator=g) for g in generators(2))
+    assert torch.equal(one[1].table, two[1].table)
+
+
+def generators(n):
+    return [torch.Generator().manual_seed(7) for _ in range(n)]
+
+
+def test_clipping_bounds_the_step():
+    rounds, _, _ = run(clip=0.01)
+    assert all(round.gradient_norm > 0.01 for round in rounds)
+    task, gold, scorer = setup()
+    optimizer = torch.optim.SGD([scorer.table], lr=1.0)
+    list(bl.learn([gold], task, scorer, optimizer, loss="upper_bound", width=2, clip=0.01))
+    assert scorer.table.detach().norm().item() == pytest.approx(0.01, rel=1e-4)
+
+
+def test_scheduler_steps_once_a_round():
+    rounds, _, optimizer = run(scheduler=lambda o: torch.optim.lr_scheduler.StepLR(o, 1, 0.5))
+    assert optimizer.param_groups[0]["lr"] == pytest.approx(0.5 * 0.5 ** len(rounds))
+
+
+def test_width_may_grow_with_the_rounds():
+    rounds, _, _ = run(width=lambda t: min(t, 3))
+    assert [round.width for round in rounds] == [1, 2, 3, 3, 3, 3]
+
+
+def test_mean_over_steps_is_a_smaller_sum():
+    summed, mean = run(reduction="sum")[0][0], run(reduction="mean")[0][0]
+    torch.testing.assert_close(summed.losses, mean.losses * 3)
+
+
+def test_trajectories_on_request():
+    assert run()[0][0].trajectory is None
+    kept = run(trajectories=True)[0][0].trajectory
+    assert len(kept.beams) == 2
+    assert not kept.transitions[0].neighbors.scores.requires_grad
+
+
+def test_resuming_counts_rounds_on():
+    assert [r.number for r in run(first_round=5)[0]] == [5, 6, 7, 8, 9, 10]
+
+
+def test_minibatches_shuffle_with_a_generator(generator):
+    batches = list(bl.minibatches(range(10), 4, epochs=2, generator=generator))
+    assert [len(batch) for batch in batches] == [4, 4, 2] * 2
+    for epoch in (batches[:3], batches[3:]):
+        assert sorted(x for batch in epoch for x in batch) == list(range(10))
+    assert batches[:3] != batches[3:]
+    with pytest.raises(ValueError, match="`size` of a batch must be at least 1, but 0 came"):
+        next(bl.minibatches([1], 0))
+
+
+def test_best_on_validation_returns_the_best_iterate():
+    model = torch.nn.Linear(1, 1)
+    best = bl.BestOnValidation(model)
+    with pytest.raises(ValueError, match="Nothing to restore"):
+        best.restore()
+    for weight, cost in ((1.0, 5.0), (2.0, 3.0), (3.0, 4.0), (4.0, float("nan"))):
+        torch.nn.init.constant_(model.weight, weight)
+        best.offer(cost)
+    assert best.since_best == 2
+    best.restore()
+    assert model.weight.item() == 2.0
+    assert best.cost == 3.0
+
+
+def test_evaluate_puts_the_scorer_back_and_needs_data():
+    task, gold, scorer = setup()
+    scorer.train()
+    found = bl.evaluate([gold], task, scorer, width=2)
+    assert scorer.training
+    assert len(found) == len(gold)
+    assert found.cost == found.regret  # the best taggings cost nothing
+    assert found.increases_per_example <= 3
+    with pytest.raises(ValueError, match="at least one batch, but none came"):
+        bl.evaluate([], task, scorer)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"loss": "perceptron_lst"}, r"no loss called 'perceptron_lst'\. Did you mean 'perceptron_"),
+        ({"strategy": "continu"}, r"no strategy called 'continu'\. Did you mean 'continue'"),
+        ({"width": 0}, "`width` must be at least 1, but 0 came"),
+        ({"reduction": "max"}, "no reduction called 'max'"),
+        ({"finish": "fist"}, r"no way to finish called 'fist'\. Did you mean 'first'"),
+    ],
+)
+@pytest.mark.usefixtures("no_shape_checks")
+def test_wrong_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        run(**options)

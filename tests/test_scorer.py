@@ -1,0 +1,97 @@
+import pytest
+import torch
+from spaces import TableScorer, TaggingSpace
+
+import beamlearn as bl
+
+
+def letters(depth):
+    return bl.GraphSpace("", lambda w: [w + "a", w + "b"] if len(w) < depth else [])
+
+
+def score_of_best(scorer, depth=2):
+    return bl.beam_search(letters(depth), scorer, width=4).nbest[0]
+
+
+def test_linear_scores_are_theta_dot_phi():
+    features = {"a": 2.0, "ab": -1.0, "n": 0.5}
+    scorer = bl.LinearScorer(
+        lambda path: {"a": path[-1].count("a"), "ab": "ab" in path[-1], "n": len(path[-1])},
+        names=list(features),
+        dtype=torch.float64,
+    )
+    with torch.no_grad():
+        scorer.theta[:] = torch.tensor(list(features.values()))
+    found = {h.output[-1]: h.score for h in score_of_best(scorer)}
+    assert found == {"aa": 5.0, "ab": 2.0, "ba": 3.0, "bb": 1.0}
+    assert dict(scorer.weights()) == features
+
+
+@pytest.mark.parametrize("vector", [list, torch.tensor], ids=["list", "tensor"])
+def test_vectors_are_features_too(vector):
+    scorer = bl.LinearScorer(
+        lambda path: vector([path[-1].count("a"), path[-1].count("b")]), size=2
+    )
+    with torch.no_grad():
+        scorer.theta[:] = torch.tensor([1.0, 3.0])
+    assert score_of_best(scorer)[0].score == 6.0
+
+
+def test_hashed_features_do_not_depend_on_the_process():
+    scorer = bl.LinearScorer(lambda path: {f"last={path[-1][-1]}": 1.0}, size=1000)
+    result = bl.beam_search(letters(1), scorer, width=2, gradients=True)
+    (gradient,) = torch.autograd.grad(result.final_scores.sum(), scorer.theta)
+    assert gradient.nonzero()[:, 0].tolist() == [69, 619]
+
+
+def test_linear_scores_are_the_same_in_any_batch():
+    scorer = bl.LinearScorer(lambda path: {path[-1][i:]: 0.1 for i in range(3)}, size=97)
+    torch.nn.init.normal_(scorer.theta, generator=torch.Generator().manual_seed(0))
+    spaces = [letters(depth) for depth in (1, 3, 2)]
+    together = bl.beam_search(bl.GraphSpace.stack(spaces), scorer, width=3)
+    for place, space in enumerate(spaces):
+        assert torch.equal(together.scores[place], bl.beam_search(space, scorer, 3).scores[0])
+
+
+def test_linear_scorer_refuses_what_it_cannot_read():
+    with pytest.raises(ValueError, match="either `size`, the number of its features, or their"):
+        bl.LinearScorer(lambda path: [1.0])
+    with pytest.raises(ValueError, match="must return 3 numbers.*but 1 came for"):
+        bl.beam_search(letters(1), bl.LinearScorer(lambda path: [1.0], size=3))
+    named = bl.LinearScorer(lambda path: {"lenght": 1.0}, names=["length"])
+    with pytest.raises(ValueError, match=r"no feature called 'lenght'\. Did you mean 'length'"):
+        bl.beam_search(letters(1), named)
+
+
+@pytest.mark.usefixtures("no_shape_checks")
+def test_linear_scorer_needs_numbered_nodes():
+    with pytest.raises(TypeError, match="needs a space with numbered nodes.*TaggingSpace came"):
+        bl.beam_search(TaggingSpace([[0]], 2), bl.LinearScorer(lambda path: [1.0], size=1))
+
+
+def test_function_scorer_works_on_any_space():
+    gold = [[1, 0, 1], [0]]
+    scorer = bl.FunctionScorer(lambda tags: sum(tags))
+    assert bl.beam_search(TaggingSpace(gold, 2), scorer, width=2).outputs == [[1, 1, 1], [1]]
+
+
+@pytest.mark.parametrize("normalize", [None, "log_softmax"])
+@pytest.mark.parametrize("accumulate", [True, False])
+def test_accumulated_and_normalized_scores(accumulate, normalize, generator):
+    """s(v') = [s(v)] + local(v') [- logsumexp], written out along each hypothesis."""
+    table = torch.randn(3, 4, 3, generator=generator, dtype=torch.float64)
+    scorer = TableScorer(table, accumulate=accumulate, normalize=normalize)
+    result = bl.beam_search(TaggingSpace([[0, 0, 0], [0, 0]], 3), scorer, width=5)
+    rows = table if normalize is None else table.log_softmax(dim=-1)
+    for nbest in result.nbest:
+        for hypothesis in nbest:
+            last, numbers = 3, []
+            for word, tag in enumerate(hypothesis.output):
+                numbers.append(rows[word, last, tag].item())
+                last = tag
+            expected = sum(numbers) if accumulate else numbers[-1]
+            assert hypothesis.score == pytest.approx(expected)
+            if accumulate:
+                assert list(hypothesis.step_scores) == pytest.approx(numbers)
+    if accumulate and normalize:
+        assert sum(h.probability for h in result.nbest[0]) == pytest.approx(1)
