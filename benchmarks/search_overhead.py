@@ -13,11 +13,11 @@ from time import perf_counter
 from typing import Any
 
 import torch
+from measure import interleave, print_table, report
+from synthetic import BATCH, FixedLength, Memory, Recurrent, sentences
 
 from beamlearn import Move, beam_search
 from beamlearn.beam import advance, expand, initial_beam, policy, take
-from measure import interleave, print_table, report
-from synthetic import BATCH, FixedLength, Memory, Recurrent, sentences
 
 WIDTHS = (1, 8)
 PHASES = ("start", "expand", "policy", "take", "advance")

@@ -14,10 +14,10 @@ from functools import partial
 from typing import Any
 
 import torch
+from measure import Timing, interleave, report
 from torch import Tensor
 
 from beamlearn.ranking import top_children
-from measure import Timing, interleave, report
 
 WIDTH = 8
 BATCHES = (8, 32)

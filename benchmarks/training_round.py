@@ -10,11 +10,11 @@ from itertools import repeat
 from typing import Any
 
 import torch
+from measure import interleave, report
+from synthetic import ACTIONS, BATCH, LENGTH, FixedLength, Recurrent, sentences
 from torch import Tensor, nn
 
 from beamlearn import SearchSpace, learn
-from measure import interleave, report
-from synthetic import ACTIONS, BATCH, LENGTH, FixedLength, Recurrent, sentences
 
 WIDTHS = (1, 4, 8)
 

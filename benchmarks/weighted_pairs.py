@@ -13,10 +13,10 @@ from functools import partial
 from typing import Any
 
 import torch
+from measure import interleave, report
 from torch import Tensor
 
 from beamlearn.losses import weighted_pairs_all
-from measure import interleave, report
 
 DTYPES = (torch.float32, torch.float64)
 SIZES = (

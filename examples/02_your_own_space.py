@@ -70,9 +70,7 @@ def train(name: str, task: bl.GraphTask, data: list[Country], bars: Progress) ->
     order = torch.Generator().manual_seed(1)
     batches = list(bl.minibatches(training, size=8, epochs=4, generator=order))
     optimizer = torch.optim.SGD(scorer.parameters(), lr=0.1)
-    rounds = bl.learn(
-        batches, task, scorer, optimizer, loss=row.loss, strategy=row.strategy, width=row.width
-    )
+    rounds = bl.learn(batches, task, scorer, optimizer, **row.choices)
     best = bl.BestOnValidation(scorer)
     for round in bars.track(rounds, total=len(batches), description=name):
         if round.number % 10 == 0:
@@ -122,7 +120,7 @@ def main(seed: int = 1) -> None:
         numbers = (seen.cost, unseen.cost, unseen.increases_per_example)
         found = f"{(unseen.regrets == 0).sum()} of {len(unseen)}"
         table.add_row(name, str(width), *(f"{x:.2f}" for x in numbers), found, end_section=last)
-        table.title = f"Mean cost of a crossing (best held out: {unseen.cost - unseen.regret:.2f})"
+        table.title = f"Mean cost of a crossing (best held out: {unseen.optimum:.2f})"
 
     add("untrained", new_scorer(), 1)
     add("untrained", new_scorer(), WIDTH, last=True)

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import networkx as nx
 import pytest
 import torch
@@ -57,7 +59,7 @@ def test_step_costs_are_completed_exactly(graph, seed, caps):
     weight = torch.randint(-2, 5, (5, 5), generator=generator).tolist()
 
     def total(path):
-        return sum(weight[a][b] for a, b in zip(path, path[1:], strict=False))
+        return sum(weight[a][b] for a, b in pairwise(path))
 
     try:
         space = bl.GraphSpace(
@@ -93,12 +95,11 @@ def test_networkx():
         bl.GraphSpace.from_networkx(graph, "z")
 
 
+@pytest.mark.usefixtures("no_shape_checks")  # for their time
 def test_deep_paths_do_not_exhaust_the_stack():
-    space = bl.GraphSpace(
-        0, lambda n: [n + 1] if n < 3000 else [], step_cost=lambda a, b: 1.0
-    )
-    assert space.oracle().initial().tolist() == [3000.0]
-    assert len(bl.beam_search(space, ANY, width=1).outputs[0]) == 3001
+    space = bl.GraphSpace(0, lambda n: [n + 1] if n < 1500 else [], step_cost=lambda a, b: 1.0)
+    assert space.oracle().initial().tolist() == [1500.0]
+    assert len(bl.beam_search(space, ANY, width=1).outputs[0]) == 1501
 
 
 def test_user_functions_run_once_per_node():
@@ -161,5 +162,5 @@ def test_one_kind_of_cost():
 
 def test_a_space_without_costs_cannot_be_trained_on():
     space = bl.GraphSpace(0, lambda n: [1] if n == 0 else [])
-    with pytest.raises(ValueError, match="this GraphSpace has none; build it with its references"):
+    with pytest.raises(ValueError, match="this GraphSpace has none; build it with"):
         bl.beam_trajectory(space, ANY)

@@ -1,6 +1,7 @@
 """Table 1 as data: published algorithms as choices of strategy, loss and width."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from . import losses
 from .losses import Loss
@@ -21,6 +22,11 @@ class Algorithm:
     """The row as the paper prints it: data collection, surrogate loss, k."""
     original: str
     """Where the algorithm as first published differs from the row."""
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """What to give to `learn`: `learn(..., **ALGORITHMS["bso"].choices)`."""
+        return {"strategy": self.strategy, "loss": self.loss, "width": self.width}
 
 
 ALGORITHMS: dict[str, Algorithm] = {

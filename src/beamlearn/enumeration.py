@@ -94,7 +94,9 @@ class BruteForceOracle(Oracle):
         return Place(0, rows, torch.zeros(len(self.space), 1, dtype=torch.long))
 
     def costs(self, memory: "Place", nodes: Any) -> Float[Tensor, "batch k a"]:
-        return self.tables[memory.depth][memory.rows[:, None], memory.slots]
+        table = self.tables[memory.depth][memory.rows[:, None], memory.slots]
+        # A level may have nodes with more neighbors than any in these beams.
+        return table[..., : self.space.expand(nodes).actions]
 
     def advance(self, memory: "Place", nodes: Any, move: Move) -> "Place":
         rows = move.keep(memory.rows)

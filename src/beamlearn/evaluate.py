@@ -40,6 +40,11 @@ class Evaluation:
         return float(self.regrets.mean())
 
     @property
+    def optimum(self) -> float:
+        """Mean cost of the best outputs of the spaces."""
+        return self.cost - self.regret
+
+    @property
     def increases_per_example(self) -> float:
         """Mean number of cost increases in a trajectory."""
         return float(self.increases.double().mean())

@@ -1,7 +1,7 @@
 """The tree of all paths through a graph (Appendix A), numbered as it is visited."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from math import inf, isnan, nan
 from typing import Any
@@ -70,6 +70,7 @@ class Forest:
         self.children = Column(torch.long)  # how many; -1 while they have no numbers
         self.terminal = Column(torch.bool)
         self.completion = Column(torch.float64)  # c*; NaN until asked for
+        self._first_child: dict[int, int] = {}  # the same for Python, which reads tensors slowly
         self._roots: dict[Graph, int] = {}
         self._known_successors: dict[tuple[Graph, Node], list[Node]] = {}
         self._known_distance: dict[tuple[Graph, Node], float] = {}
@@ -88,7 +89,7 @@ class Forest:
                 f"without neighbors) can be reached with max_depth={graph.max_depth} and "
                 f"max_visits={graph.max_visits}; raise them, or mend `neighbors`."
             )
-        return self._add(Path(graph, graph.initial, -1, 0, 0.0))
+        return self._add([Path(graph, graph.initial, -1, 0, 0.0)])
 
     def nodes_of(self, number: int) -> tuple[Node, ...]:
         """The path that a number stands for."""
@@ -98,6 +99,10 @@ class Forest:
             nodes.append(path.node)
             number = path.parent
         return tuple(reversed(nodes))
+
+    def child(self, number: int, action: int) -> int:
+        """The number of a child that has one."""
+        return self._first_child[number] + action
 
     def expand(self, numbers: Tensor) -> None:
         """Number the children of all these paths."""
@@ -113,17 +118,18 @@ class Forest:
             else:
                 self._complete_by_enumeration(number)
 
-    def _add(self, path: Path) -> int:
-        terminal = not self._successors(path.graph, path.node)
-        self.paths.append(path)
-        self.first_child.extend([-1])
-        self.children.extend([0 if terminal else -1])
-        self.terminal.extend([terminal])
-        self.completion.extend([nan])
-        return len(self.paths) - 1
+    def _add(self, paths: Sequence[Path]) -> int:
+        """Number some paths one after another; return the first number."""
+        terminal = [not self._successors(path.graph, path.node) for path in paths]
+        self.paths += paths
+        self.first_child.extend([-1] * len(paths))
+        self.children.extend([0 if ends else -1 for ends in terminal])
+        self.terminal.extend(terminal)
+        self.completion.extend([nan] * len(paths))
+        return len(self.paths) - len(paths)
 
     def _expand(self, number: int) -> None:
-        path, first = self.paths[number], len(self.paths)
+        path, children = self.paths[number], []
         before = self.nodes_of(number)
         graph = path.graph
         for node in self._successors(graph, path.node):
@@ -135,21 +141,15 @@ class Forest:
                     "`max_depth` or `max_visits`."
                 )
             step = 0.0 if graph.step_cost is None else graph.step_cost(path.node, node)
-            self._add(Path(graph, node, number, path.depth + 1, path.cost + step))
-        self.first_child[number] = first
-        self.children[number] = len(self.paths) - first
+            children.append(Path(graph, node, number, path.depth + 1, path.cost + step))
+        self._first_child[number] = self.first_child[number] = self._add(children)
+        self.children[number] = len(children)
 
     def _successors(self, graph: Graph, node: Node) -> list[Node]:
         """The neighbors of a node; asked for once where nodes can be dictionary keys."""
-        try:
-            known = self._known_successors.get((graph, node))
-        except TypeError:
-            if graph.capped:
-                raise TypeError(
-                    "`max_depth` and `max_visits` need nodes that can be dictionary keys, but "
-                    f"{node!r} cannot; use tuples or strings instead of lists."
-                ) from None
+        if not isinstance(node, Hashable):
             return list(graph.neighbors(node))
+        known = self._known_successors.get((graph, node))
         if known is None:
             known = self._known_successors[graph, node] = list(graph.neighbors(node))
         return known
@@ -157,9 +157,14 @@ class Forest:
     def _ends(self, graph: Graph, path: tuple[Node, ...]) -> bool:
         """Can `path` reach a terminal node within the caps of its graph?
 
-        If so then without visiting any further node twice, so a breadth-first search over the
+        If so, then without visiting any further node twice, so a breadth-first search over the
         nodes that may still be visited decides it.
         """
+        if not isinstance(path[-1], Hashable):
+            raise TypeError(
+                "`max_depth` and `max_visits` need nodes that can be dictionary keys, but "
+                f"{path[-1]!r} cannot; use tuples or strings instead of lists."
+            )
         left = inf if graph.max_depth is None else graph.max_depth - (len(path) - 1)
         if graph.max_visits is None:
             return self._distance(graph, path[-1], left, set()) <= left

@@ -116,7 +116,7 @@ class GraphSpace(NumberedSpace):
     def _number(self, example: int, actions: Sequence[int]) -> int:
         number = int(self.roots[example])
         for action in actions:
-            number = int(self.forest.first_child[number]) + action
+            number = self.forest.child(number, action)
         return number
 
     def oracle(self) -> Oracle:

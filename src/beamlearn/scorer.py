@@ -160,25 +160,28 @@ class LinearScorer(Scorer):
         table = self._tables.setdefault(memory.numbering, FeatureTable())
         children = memory.children(nodes)
         numbers, place = children.clamp(min=0).unique(return_inverse=True)
-        for number in table.missing(numbers):
-            table.add(number, *self._find(memory.output_of(number)))
+        missing = table.missing(numbers)
+        table.add(missing, [self._find(memory.output_of(number)) for number in missing.tolist()])
         return table.dot(numbers, self.theta)[place]
 
     def advance(self, memory: NumberedSpace, nodes: Any, move: Move) -> NumberedSpace:
         return memory
 
-    def _find(self, output: Any) -> tuple[list[int], list[float]]:
-        """Places and values of the features of one node."""
+    def _find(self, output: Any) -> dict[int, float]:
+        """The features of one node by place; in one order, so that equal ones have equal sums."""
         found = self.features(output)
         if isinstance(found, Mapping):
-            return [self._place(name) for name in found], [float(v) for v in found.values()]
-        values = torch.as_tensor(found, dtype=torch.float64).flatten().tolist()
-        if len(values) != self.size:
+            values = dict.fromkeys(sorted(self._place(name) for name in found), 0.0)
+            for name, value in found.items():
+                values[self._place(name)] += float(value)
+            return values
+        vector = torch.as_tensor(found, dtype=torch.float64).flatten().tolist()
+        if len(vector) != self.size:
             raise ValueError(
                 f"`features` must return {self.size} numbers, the size of the scorer, but "
-                f"{len(values)} came for {output!r}."
+                f"{len(vector)} came for {output!r}."
             )
-        return list(range(self.size)), values
+        return dict(enumerate(vector))
 
     def _place(self, name: str) -> int:
         if self.names is None:
@@ -197,18 +200,20 @@ class FeatureTable:
         self.places = Column(torch.long)
         self.values = Column(torch.float64)
 
-    def missing(self, numbers: Int[Tensor, " n"]) -> list[int]:
+    def missing(self, numbers: Int[Tensor, " n"]) -> Int[Tensor, " missing"]:
         """Which nodes have no features yet."""
         new = int(numbers.max()) + 1 - len(self.start) if numbers.numel() else 0
         self.start.extend([-1] * new)
         self.count.extend([0] * new)
-        return numbers[self.start[numbers] < 0].tolist()
+        return numbers[self.start[numbers] < 0]
 
-    def add(self, number: int, places: list[int], values: list[float]) -> None:
-        """Set the features of one node."""
-        self.start[number], self.count[number] = len(self.places), len(places)
-        self.places.extend(places)
-        self.values.extend(values)
+    def add(self, numbers: Int[Tensor, " n"], found: Sequence[Mapping[int, float]]) -> None:
+        """Set the features of some nodes."""
+        count = torch.tensor([len(row) for row in found], dtype=torch.long)
+        self.start[numbers] = len(self.places) + count.cumsum(0) - count
+        self.count[numbers] = count
+        self.places.extend([place for row in found for place in row])
+        self.values.extend([value for row in found for value in row.values()])
 
     def dot(self, numbers: Int[Tensor, " n"], theta: Float[Tensor, " size"]) -> Float[Tensor, " n"]:
         """theta . phi of each node, its features added in their order."""

@@ -62,8 +62,8 @@ class SearchSpace(ABC, Generic[Nodes]):
     def oracle(self) -> Oracle:
         """The completion costs of this space, where it knows the right answers."""
         raise ValueError(
-            f"Training needs costs, but this {type(self).__name__} has none; build it with its "
-            "references, or pass `oracle=`."
+            f"Training and evaluation need costs, but this {type(self).__name__} has none; build "
+            "it with its references, or pass `oracle=`."
         )
 
 

@@ -1,0 +1,64 @@
+"""The front door: the names that users' code rests on, and an import without extras."""
+
+import inspect
+import subprocess
+import sys
+
+import beamlearn as bl
+
+PUBLIC = {
+    "ALGORITHMS",
+    "Algorithm",
+    "BestOnValidation",
+    "BruteForceOracle",
+    "Evaluation",
+    "Expansion",
+    "Finish",
+    "FunctionScorer",
+    "GraphSpace",
+    "GraphTask",
+    "Hypothesis",
+    "LinearScorer",
+    "Move",
+    "Neighbors",
+    "NumberedSpace",
+    "Oracle",
+    "OracleCheck",
+    "Round",
+    "Scorer",
+    "SearchResult",
+    "SearchSpace",
+    "Task",
+    "Trajectory",
+    "beam_search",
+    "beam_trajectory",
+    "check_oracle",
+    "evaluate",
+    "exhaustive_search",
+    "learn",
+    "losses",
+    "minibatches",
+    "strategies",
+}
+
+
+def test_public_names():
+    names = {
+        name
+        for name, value in vars(bl).items()
+        if not name.startswith("_")
+        and not (inspect.ismodule(value) and name not in ("losses", "strategies"))
+    }
+    # `learn` and `evaluate` are functions that share their names with their modules.
+    assert names == PUBLIC
+
+
+def test_everything_public_is_documented():
+    for name in PUBLIC - {"ALGORITHMS", "Finish", "losses", "strategies"}:
+        assert inspect.getdoc(getattr(bl, name)), name
+
+
+def test_import_needs_no_extra():
+    code = "import sys; sys.modules['networkx'] = None; import beamlearn; print('ok')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "ok\n", done.stderr

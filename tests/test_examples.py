@@ -1,0 +1,52 @@
+"""The examples run and print what their texts promise."""
+
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def run(name, capsys):
+    threads = torch.get_num_threads()
+    runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    torch.set_num_threads(threads)
+    return capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("no_shape_checks")
+def test_toy_by_hand(capsys):
+    printed = run("01_toy_by_hand.py", capsys)
+    assert "Greedy search finds ('start', 'Ghent', 'hostel')" in printed
+    assert "A beam of two finds  ('start', 'Bruges', 'canal house')" in printed
+    assert "upper_bound                  3.0000" in printed
+    assert "Greedy search now finds ('start', 'Bruges', 'canal house')" in printed
+
+
+@pytest.mark.usefixtures("no_shape_checks")
+def test_your_own_loss(capsys):
+    printed = run("03_your_own_loss.py", capsys)
+    assert "soft_bound           wrong letters per word: 2.00 -> 1.00" in printed
+
+
+def test_your_own_space_tells_its_story():
+    """Greedy likelihood fails, a beam at test time does not help, training with it does."""
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / "02_your_own_space.py")],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=True,
+    )
+    rows = [[cell.strip() for cell in line.split("│")] for line in done.stdout.splitlines()]
+    held_out = {(row[1], row[2]): float(row[4]) for row in rows if len(row) == 8}
+    untrained, greedy = held_out["untrained", "8"], held_out["log_likelihood", "1"]
+    assert len(held_out) == 12
+    assert greedy < untrained
+    for name in ("early_update", "laso_perceptron", "laso_margin", "bso", "continue"):
+        assert held_out[name, "8"] < greedy - 5
+    assert held_out["likelihood, test beam", "8"] > greedy - 5
