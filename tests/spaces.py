@@ -147,20 +147,18 @@ class ArcHybridSpace(bl.SearchSpace[Configurations]):
         depth, front = move.follow(nodes.depth), move.follow(nodes.front)
         shift, left = move.actions == SHIFT, move.actions == LEFT
 
-        def at(place):
+        def at(place):  # what is not read need not be right, but must be there
             return place.clamp(0, stack.shape[-1] - 1)[..., None]
 
         top, below = stack.gather(-1, at(depth - 1)), stack.gather(-1, at(depth - 2))
         head = torch.where(left[..., None], front[..., None], below)
-        arcs = heads.scatter(-1, top, head)
-        pushed = stack.scatter(-1, at(depth), front[..., None])
         return Configurations(
             move.keep(nodes.examples),
             nodes.step + 1,
-            torch.where(shift[..., None], pushed, stack),
-            depth + torch.where(shift, 1, -1),
-            front + shift.long(),
-            torch.where(shift[..., None], heads, arcs),
+            torch.where(shift[..., None], stack.scatter(-1, at(depth), front[..., None]), stack),
+            depth + torch.where(shift, 1, -1).masked_fill(move.stays, 0),
+            front + (shift & ~move.stays),
+            torch.where(shift[..., None], heads, heads.scatter(-1, at(top[..., 0]), head)),
         )
 
     def outputs(self, examples, actions):

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
+import beamlearn as bl
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
@@ -50,3 +52,30 @@ def test_your_own_space_tells_its_story():
     for name in ("early_update", "laso_perceptron", "laso_margin", "bso", "continue"):
         assert held_out[name, "8"] < greedy - 5
     assert held_out["likelihood, test beam", "8"] > greedy - 5
+
+
+def blocks(page):
+    """The Python code of a page."""
+    text = (EXAMPLES.parent / page).read_text(encoding="utf-8")
+    return [part.split("```")[0] for part in text.split("```python\n")[1:]]
+
+
+@pytest.mark.usefixtures("no_shape_checks")
+def test_the_readme_works_as_printed(capsys):
+    (code,) = blocks("README.md")
+    exec(compile(code, "README.md", "exec"), {})
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[-4].startswith("abcde")
+    assert "[0.0, 0.0]" in printed[-5]
+
+
+@pytest.mark.usefixtures("no_shape_checks")
+def test_the_page_on_extending_works_as_printed(capsys):
+    names = {}
+    for code in blocks("docs/extending.md"):
+        exec(compile(code, "extending.md", "exec"), names)
+    assert capsys.readouterr().out == "0.0 wrong tags per sentence\n"
+    trajectory = bl.beam_trajectory(
+        names["Task"]().space(names["data"]), names["scorer"], strategy=names["Alternate"]()
+    )
+    assert trajectory.final_costs.tolist() == [0.0] * 4

@@ -1,5 +1,6 @@
 """Scores and costs over A_b, with the two orders of them that losses are written in."""
 
+from functools import cached_property
 from typing import Literal, get_args
 
 import torch
@@ -38,14 +39,31 @@ class Ranked:
         self.some = self.n > 0
         self.crowded = self.n > self.k
         """Can anything fall out of the beam?"""
+        self.best = best
+
+    @cached_property
+    def star(self) -> Int[Tensor, "batch 1"]:
+        """star(1), the cheapest neighbor."""
         star = self.c.masked_fill(~self.mask, torch.inf).argmin(dim=-1, keepdim=True)
-        if best == "best_scored":
+        if self.best == "best_scored":
             cheap = self.mask & (self.c == self.c.gather(-1, star))
             star = self.s.detach().masked_fill(~cheap, -torch.inf).argmax(dim=-1, keepdim=True)
-        self.star = star
-        self.s_star = self.s.gather(-1, star)
-        self.c_star = self.c.gather(-1, star)
-        self.is_star = torch.zeros_like(self.mask).scatter(-1, star, True) & self.mask
+        return star
+
+    @cached_property
+    def s_star(self) -> Float[Tensor, "batch 1"]:
+        """s[star(1)]."""
+        return self.s.gather(-1, self.star)
+
+    @cached_property
+    def c_star(self) -> Float[Tensor, "batch 1"]:
+        """c[star(1)]."""
+        return self.c.gather(-1, self.star)
+
+    @cached_property
+    def is_star(self) -> Bool[Tensor, "batch n"]:
+        """Which neighbor is star(1)."""
+        return torch.zeros_like(self.mask).scatter(-1, self.star, True) & self.mask
 
     def hat(self, among: Bool[Tensor, "batch n"]) -> Int[Tensor, "batch k"]:
         """The first entries of `hat`, as far as the widest beam goes."""
