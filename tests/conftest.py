@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, Phase, settings
 settings.register_profile(
     "beamlearn",
     deadline=None,
-    max_examples=40,
+    max_examples=30,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],  # small cases come first; shrinking takes minutes
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

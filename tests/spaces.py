@@ -51,7 +51,7 @@ class HammingOracle(bl.Oracle):
     """Wrong tags so far, plus one for every action but the right one."""
 
     def __init__(self, space):
-        width = max(1, int(space.lengths.max()))
+        width = max([1, *space.lengths.tolist()])
         self.gold = torch.tensor([row + [0] * (width - len(row)) for row in space.gold])
         self.tags = space.tags
 

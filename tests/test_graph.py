@@ -38,10 +38,16 @@ def digraphs(draw):
     return {a: [b for x, b in edges if x == a] for a in range(n)}
 
 
-@given(digraphs(), st.integers(1, 5), st.sampled_from([None, 1, 2]))
-def test_caps_keep_exactly_the_paths_that_end(graph, depth, visits):
+CAPS = [(1, None), (3, None), (5, None), (4, 1), (3, 2), (None, 1), (2, 1)]
+
+
+@given(digraphs(), st.sampled_from(CAPS))
+def test_caps_keep_exactly_the_paths_that_end(graph, caps):
+    depth, visits = caps
+
     def cap(path):
-        return len(path) - 1 <= depth and (visits is None or path.count(path[-1]) <= visits)
+        short = depth is None or len(path) - 1 <= depth
+        return short and (visits is None or path.count(path[-1]) <= visits)
 
     expected = simple_paths(graph, (0,), lambda path: True, cap)
     if not expected:
@@ -132,6 +138,8 @@ def test_a_task_builds_each_example_once():
 def test_unhashable_nodes_are_fine_without_caps():
     space = bl.GraphSpace([], lambda node: [[*node, 0], [*node, 1]] if len(node) < 2 else [])
     assert bl.beam_search(space, ANY, width=2).outputs == [([], [0], [0, 0])]
+    tuples = bl.GraphSpace((0, []), lambda node: [(1, [])] if node[0] == 0 else [])
+    assert bl.beam_search(tuples, ANY).outputs == [((0, []), (1, []))]
     with pytest.raises(TypeError, match="need nodes that can be dictionary keys"):
         bl.GraphSpace([], lambda node: [[*node, 0]], max_depth=2)
 
@@ -140,6 +148,29 @@ def test_cycles_without_caps_are_refused():
     space = bl.GraphSpace("a", lambda node: ["b"] if node == "a" else ["a"])
     with pytest.raises(ValueError, match="cycle through 'a'; cut it with `max_depth`"):
         bl.beam_search(space, ANY)
+
+
+def test_cycles_with_step_costs_are_refused():
+    graph = {"a": ["b"], "b": ["a", "t"], "t": []}
+    space = bl.GraphSpace("a", graph.__getitem__, step_cost=lambda u, v: 1.0)
+    with pytest.raises(ValueError, match="cycle through"):
+        space.oracle().initial()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_costs_must_be_finite(value):
+    space = bl.GraphSpace(0, lambda n: [n + 1] if n < 2 else [], cost=lambda path: value)
+    with pytest.raises(
+        ValueError, match=r"must be finite, but (nan|inf) came for the path \(0, 1, 2"
+    ):
+        space.oracle().initial()
+
+
+def test_a_forest_may_hold_more_than_any_one_enumeration(monkeypatch):
+    monkeypatch.setattr(Forest, "enumerable", 50)
+    more = lambda w: [w + "a", w + "b"] if len(w) < 4 else []  # noqa: E731
+    task = bl.GraphTask(lambda _: bl.GraphSpace("", more, cost=len))
+    assert task.space(list("0123456789")).oracle().initial().tolist() == [5.0] * 10
 
 
 def test_too_many_paths_to_list(monkeypatch):

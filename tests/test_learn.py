@@ -89,6 +89,16 @@ def test_trajectories_on_request():
     assert not kept.transitions[0].neighbors.scores.requires_grad
 
 
+def test_nothing_to_learn_from():
+    task, gold, scorer = setup()
+    optimizer = torch.optim.SGD([scorer.table], lr=0.5)
+    with pytest.raises(ValueError, match="at least one example, but an empty one came"):
+        list(bl.learn([[]], task, scorer, optimizer, loss="upper_bound"))
+    scorer.table.requires_grad_(False)
+    with pytest.raises(ValueError, match="needs scores that depend on parameters"):
+        list(bl.learn([gold], task, scorer, optimizer, loss="upper_bound"))
+
+
 def test_resuming_counts_rounds_on():
     assert [r.number for r in run(first_round=5)[0]] == [5, 6, 7, 8, 9, 10]
 
@@ -125,8 +135,16 @@ def test_evaluate_puts_the_scorer_back_and_needs_data():
     assert len(found) == len(gold)
     assert found.cost == found.regret  # the best taggings cost nothing
     assert found.increases_per_example <= 3
+    with pytest.raises(RuntimeError, match="stop here"):
+        bl.evaluate([gold], FailingTask(), scorer)
+    assert scorer.training
     with pytest.raises(ValueError, match="at least one batch, but none came"):
         bl.evaluate([], task, scorer)
+
+
+class FailingTask:
+    def space(self, batch):
+        raise RuntimeError("stop here")
 
 
 @pytest.mark.parametrize(

@@ -197,6 +197,24 @@ def test_only_on_increase(name, batch):
     assert wrapped.__name__ == f"only_on_increase({name})"
 
 
+@names
+def test_costs_are_compared_before_they_are_rounded(name):
+    """Float64 costs beside float32 scores: their differences count, however large they are."""
+    costs = torch.tensor([[1e8 + 1, 1e8, 1e8 + 2]], dtype=torch.float64)
+    scores = torch.tensor([[2.0, 0.5, 1.0]])
+    value = LOSSES[name](scores, costs, 1)
+    expected = by_the_book.LOSSES[name]([2.0, 0.5, 1.0], [1.0, 0.0, 2.0], 1)
+    assert value.dtype == torch.float32
+    assert value.item() == pytest.approx(expected, rel=1e-5)
+
+
+@names
+@pytest.mark.parametrize("shape", [(0, 3), (2, 0), (0, 0)])
+def test_empty_shapes(name, shape):
+    value = LOSSES[name](torch.zeros(shape), torch.zeros(shape), 2)
+    assert value.tolist() == [0.0] * shape[0]
+
+
 def test_declarations():
     convex = {name for name, loss in LOSSES.items() if loss.convex}
     bounding = {name for name, loss in LOSSES.items() if loss.bounds_cost}
@@ -227,6 +245,9 @@ scores = torch.zeros(2, 3)
         ((scores, torch.zeros(2, 4), 1), r"must have one shape.*\(2, 3\) and \(2, 4\) came"),
         ((torch.zeros(2, 3, 1), torch.zeros(2, 3, 1), 1), "flatten slots and actions"),
         ((scores, scores, 1, torch.ones(2, 4).bool()), r"`mask` must have the shape of `scores`"),
+        ((scores.long(), scores, 1), "must be floating-point numbers, but torch.int64"),
+        ((scores, scores, 1, torch.ones(2, 3)), "`mask` must be boolean, but torch.float32 came"),
+        ((scores, scores, torch.tensor([1.5, 2.0])), "one per row, all at least 1"),
         ((scores * torch.nan, scores, 1), "Scores must be finite, but NaN"),
         ((scores, scores + torch.inf, 1), "Costs must be finite, but NaN or an infinity came"),
     ],

@@ -57,6 +57,13 @@ def test_equal_features_give_equal_scores_in_whatever_order_they_come():
         assert one.output == ("", "a")
 
 
+def test_features_are_asked_for_neighbors_only():
+    """Not for the root, where bigrams do not exist, however uneven the branching is."""
+    graph = {0: [1, 2, 3], 1: [4], 2: [4, 5], 3: [], 4: [], 5: []}
+    scorer = bl.LinearScorer(lambda path: {f"{path[-2]}-{path[-1]}": 1.0}, size=64)
+    assert bl.beam_search(bl.GraphSpace(0, graph.__getitem__), scorer, width=3).outputs
+
+
 def test_linear_scores_are_the_same_in_any_batch():
     scorer = bl.LinearScorer(lambda path: {path[-1][i:]: 0.1 for i in range(3)}, size=97)
     torch.nn.init.normal_(scorer.theta, generator=torch.Generator().manual_seed(0))
@@ -86,6 +93,54 @@ def test_function_scorer_works_on_any_space():
     gold = [[1, 0, 1], [0]]
     scorer = bl.FunctionScorer(lambda tags: sum(tags))
     assert bl.beam_search(TaggingSpace(gold, 2), scorer, width=2).outputs == [[1, 1, 1], [1]]
+
+
+class Fixed(bl.Scorer):
+    """The same numbers for every node."""
+
+    def __init__(self, numbers, **options):
+        super().__init__()
+        self.numbers = torch.nn.Parameter(numbers)
+        self.accumulate = options.get("accumulate", True)
+        self.normalize = options.get("normalize")
+
+    def start(self, space):
+        return 1
+
+    def score(self, memory, nodes):
+        return self.numbers.expand(len(nodes.examples), memory, -1)
+
+    def advance(self, memory, nodes, move):
+        return move.slots.shape[1]
+
+
+@pytest.mark.parametrize("normalize", [None, "log_softmax"])
+def test_a_scorer_rules_actions_out_with_minus_infinity(normalize):
+    scorer = Fixed(torch.tensor([0.0, -torch.inf, 1.0]), normalize=normalize)
+    space = TaggingSpace([[0, 0], [2]], 3)
+    result = bl.beam_search(space, scorer, width=9)
+    assert [len(nbest) for nbest in result.nbest] == [4, 2]
+    path = bl.beam_trajectory(space, scorer, width=9)
+    for loss in bl.losses.LOSSES.values():
+        (gradient,) = torch.autograd.grad(
+            path.losses(loss).sum(), scorer.numbers, retain_graph=True
+        )
+        assert torch.isfinite(gradient[[0, 2]]).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_scores_are_summed_in_single_precision(dtype):
+    scorer = Fixed(torch.tensor([-0.6, -0.7], dtype=dtype))
+    result = bl.beam_search(TaggingSpace([[0] * 300], 2), scorer, width=2)
+    expected = 300 * scorer.numbers[0].double().item()
+    assert result.scores.dtype == torch.float32
+    assert result.scores.item() == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.usefixtures("no_shape_checks")
+def test_unknown_normalization():
+    with pytest.raises(ValueError, match=r"no normalization called 'softmax'"):
+        bl.beam_search(TaggingSpace([[0]], 2), Fixed(torch.zeros(2), normalize="softmax"))
 
 
 @pytest.mark.parametrize("normalize", [None, "log_softmax"])

@@ -1,8 +1,9 @@
 import by_the_book
+import numpy as np
 import pytest
 import torch
 from generate import scorer_of, stacked, stacked_scorer, trees
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import beamlearn as bl
@@ -27,6 +28,7 @@ def test_search_is_algorithm_1(tree, k, finish):
         assert result.scores[0] == tree.score(ranked[0])
 
 
+@settings(max_examples=20)
 @given(st.lists(trees(), min_size=2, max_size=4), widths, finishes)
 def test_batch_law(forest, k, finish):
     """Alone, in a batch and in a reversed batch, bit for bit, ties included."""
@@ -86,6 +88,13 @@ def test_exhaustive_search_lists_every_output():
     assert [h.score for h in nbest] == list(range(7, -1, -1))
     with pytest.raises(ValueError, match="fewer than `limit` = 4 nodes"):
         bl.exhaustive_search(space, scorer, limit=4)
+
+
+@pytest.mark.usefixtures("no_shape_checks")
+def test_widths_of_other_libraries_are_numbers_too():
+    space = bl.GraphSpace(0, lambda n: [1, 2] if n == 0 else [])
+    scorer = bl.FunctionScorer(lambda path: path[-1])
+    assert bl.beam_search(space, scorer, width=np.int64(2)).outputs == [(0, 2)]
 
 
 def test_gradients_flow_through_the_scores_on_request():

@@ -150,7 +150,7 @@ KINDS = {
     for kind in (
         Kind(
             "tagging",
-            [[0, 4, 2], [], [1], [3, 3, 0, 1]],
+            [[0, 4, 2], [], [1], [3, 3]],
             lambda batch: TaggingSpace(batch, 5),
             lambda gold, path: list(range(5)) if len(path) < len(gold) else [],
             lambda gold, path: list(path),
@@ -158,7 +158,7 @@ KINDS = {
         ),
         Kind(
             "parsing",
-            [(2, 0, 2), (0,), (3, 4, 0, 3), (), (2, 0)],
+            [(2, 0, 2), (0,), (3, 0, 2), (), (2, 0)],
             ArcHybridSpace,
             arc_hybrid_rule,
             lambda heads, path: parse(len(heads), path),
@@ -174,7 +174,7 @@ KINDS = {
         ),
         Kind(
             "permutations",
-            [(2, 0, 1), (0, 1, 2, 3), (0,), (1, 0), ()],
+            [(2, 0, 1), (0,), (1, 0), (), (0, 2, 1)],
             PermutationSpace,
             lambda reference, path: [i for i in range(len(reference)) if i not in path],
             lambda reference, path: path,
@@ -201,6 +201,16 @@ KINDS = {
 bug = pytest.mark.xfail(strict=True, reason="to be fixed")
 kinds = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 finishes = pytest.mark.parametrize("finish", ["pad", "first"])
+# Where all outputs of an example are equally long, both ways to finish are the same.
+kinds_and_finishes = pytest.mark.parametrize(
+    ("kind", "finish"),
+    [
+        pytest.param(kind, finish, id=f"{name}-{finish}")
+        for name, kind in KINDS.items()
+        for finish in ("pad", "first")
+        if finish == "pad" or name in ("generation", "trie", "graph")
+    ],
+)
 
 
 def search(kind, batch, k, finish="pad"):
@@ -210,8 +220,7 @@ def search(kind, batch, k, finish="pad"):
 # --- every kind of space ------------------------------------------------------------------------
 
 
-@kinds
-@finishes
+@kinds_and_finishes
 @pytest.mark.parametrize("k", [1, 2, 3, 5])
 def test_search_is_algorithm_1(kind, k, finish):
     result = search(kind, kind.examples, k, finish)
@@ -227,11 +236,11 @@ def test_search_is_algorithm_1(kind, k, finish):
             assert [h.score for h in nbest] == [number_of(path) for path in ranked]
 
 
-@kinds
-@pytest.mark.parametrize(("k", "finish"), [(1, "first"), (3, "pad")])
-def test_batch_law(kind, k, finish):
+@kinds_and_finishes
+def test_batch_law(kind, finish, generator):
     """Alone, in a batch and in a permuted batch, bit for bit."""
-    order = torch.randperm(len(kind.examples), generator=torch.Generator().manual_seed(k)).tolist()
+    k = 3
+    order = torch.randperm(len(kind.examples), generator=generator).tolist()
     together = search(kind, kind.examples, k, finish)
     permuted = search(kind, [kind.examples[i] for i in order], k, finish)
     for number, example in enumerate(kind.examples):
@@ -270,8 +279,7 @@ def test_oracle_is_exact(kind):
     assert space.oracle().initial().tolist() == expected
 
 
-@kinds
-@finishes
+@kinds_and_finishes
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
 def test_trajectory_is_algorithm_2(kind, strategy, finish):
     k = 2
@@ -512,7 +520,7 @@ over = pytest.mark.parametrize("problem", [generation, orders])
 @with_memory
 @over
 @finishes
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("k", [1, 4])
 def test_memory_follows_the_beam(make, problem, finish, seed, k):
     """Every score is the one that its output gets when it is scored alone, from scratch."""
@@ -531,7 +539,7 @@ def test_memory_follows_the_beam(make, problem, finish, seed, k):
 @with_memory
 @over
 @finishes
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_gradients_are_those_of_rescoring(make, problem, finish, seed):
     space, legal, actions = problem()
     scorer = make(len(space), actions, seed=seed)
@@ -798,8 +806,7 @@ def test_no_examples_are_no_work():
     assert bl.check_oracle(space, oracle).ok
 
 
-@bug
-@finishes
+@pytest.mark.parametrize("finish", [pytest.param("pad", marks=bug), "first"])
 def test_functions_are_asked_about_neighbors_only(finish):
     """Not about what would follow a finished hypothesis, whatever the space says is legal."""
 
@@ -814,22 +821,19 @@ def test_functions_are_asked_about_neighbors_only(finish):
 @bug
 def test_functions_are_not_asked_about_slots_that_hold_nothing():
     """A space may compute anything for them, here that every tag can follow."""
+    anything, start = 3, 4
 
     class Careless(ChainSpace):
         def advance(self, nodes, move):
             after = super().advance(nodes, move)
-            after[..., 0] = torch.where(move.stays, self.allowed.shape[0] - 1, after[..., 0])
+            after[..., 0] = torch.where(move.stays, anything, after[..., 0])
             return after
 
         def outputs(self, examples, actions):
             for path in actions:
-                assert all(self.allowed[one][two] for one, two in pairwise([-1, *path]))
+                assert all(self.allowed[one][two] for one, two in pairwise([start, *path]))
             return super().outputs(examples, actions)
 
-    allowed = [
-        [False, True, False],
-        [False, False, True],
-        [True, False, False],
-        [True, False, True],
-    ]
-    bl.beam_search(Careless(allowed, 4), bl.FunctionScorer(score), width=5)
+    after_tag = [[False, True, False], [False, False, True], [True, False, False]]
+    space = Careless([*after_tag, [True, True, True], [True, False, True]], length=4)
+    bl.beam_search(space, bl.FunctionScorer(score), width=5)

@@ -2,7 +2,7 @@ import by_the_book
 import pytest
 import torch
 from generate import scorer_of, stacked, stacked_scorer, trees
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import beamlearn as bl
@@ -50,6 +50,7 @@ def test_trajectory_is_algorithm_2(strategy, tree, k, finish):
 
 
 @strategies
+@settings(max_examples=15)
 @given(forest=st.lists(trees(), min_size=2, max_size=4), k=widths, finish=finishes)
 def test_batch_law(strategy, forest, k, finish):
     trajectory = bl.beam_trajectory(
@@ -105,6 +106,17 @@ def test_replay_scores_the_same_beams_again(tree, k, finish):
         assert torch.equal(after.neighbors.scores, 2 * before.neighbors.scores)
 
 
+def test_replay_judges_the_new_scorer():
+    space = bl.GraphSpace(0, lambda n: [1, 2, 3] if n == 0 else [], cost=lambda path: path[-1])
+    right, wrong = (bl.FunctionScorer(lambda path, sign=sign: sign * path[-1]) for sign in (-1, 1))
+    path = bl.beam_trajectory(space, right, width=1)
+    assert path.increased == [[False]]
+    again = path.replay(wrong)
+    assert again.beams == path.beams
+    assert again.increased == [[True]]
+    assert again.losses(bl.losses.perceptron_first).item() == 2
+
+
 def test_gradient_reaches_the_parameters_and_detach_cuts_it():
     space = bl.GraphSpace(
         "", lambda w: [w + "a", w + "b"] if len(w) < 2 else [], cost=lambda p: p[-1].count("a")
@@ -116,6 +128,15 @@ def test_gradient_reaches_the_parameters_and_detach_cuts_it():
     )
     assert gradient.tolist() == [1.0, -1.0]
     assert not trajectory.detach().losses(bl.losses.log_loss_neighbors).requires_grad
+
+
+def test_strategies_by_name():
+    space = bl.GraphSpace(0, lambda n: [1, 2] if n == 0 else [], cost=lambda path: path[-1])
+    scorer = bl.FunctionScorer(lambda path: path[-1])
+    assert bl.beam_trajectory(space, scorer, strategy="oracle").final_costs.item() == 1
+    assert bl.beam_trajectory(space, scorer, strategy="continue").final_costs.item() == 2
+    with pytest.raises(ValueError, match=r"needs its probability.*pass `Interpolate\(beta\)`"):
+        bl.beam_trajectory(space, scorer, strategy="interpolate")
 
 
 class CheapestOnly(bl.Oracle):

@@ -8,9 +8,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from .check import check_best_scores, check_shape
+from .check import check_best_scores, check_choice, check_shape
 from .neighbors import Move, Neighbors
-from .ranking import by_cost
 from .scorer import Scorer
 from .space import SearchSpace
 
@@ -87,6 +86,8 @@ def where(condition: Bool[Tensor, " batch"], chosen: Selection, otherwise: Selec
 
 def initial_beam(space: SearchSpace[Any], scorer: Scorer) -> Beam:
     """{v_(0)} for every example; one that is itself terminal counts as finished."""
+    if scorer.normalize is not None:
+        check_choice(scorer.normalize, ("log_softmax",), "normalization")
     nodes = space.initial()
     expansion = space.expand(nodes)
     device = expansion.terminal.device
@@ -113,12 +114,15 @@ def expand(space: SearchSpace[Any], scorer: Scorer, beam: Beam) -> Neighbors:
     """
     expansion = space.expand(beam.nodes)
     local = scorer.score(beam.memory, beam.nodes)
+    if local.dtype in (torch.float16, torch.bfloat16):
+        local = local.float()  # sums along a path would run out of digits
     check_shape(local, (*beam.kept.shape, expansion.actions), "scores", "scorer")
     carried = beam.scores.to(local.dtype)
     offset = carried if scorer.accumulate else torch.zeros_like(carried)
+    idle = ~beam.kept | beam.finished
+    ragged = bool(idle.any())
     if scorer.normalize is not None:
-        offset = offset - _normalizer(local, expansion.legal)
-    ragged = not bool((beam.kept & ~beam.finished).all())
+        offset = offset - _normalizer(local, expansion.legal, idle if ragged else None)
     if ragged:
         offset = torch.where(beam.finished, carried, offset)
     return Neighbors(
@@ -127,13 +131,17 @@ def expand(space: SearchSpace[Any], scorer: Scorer, beam: Beam) -> Neighbors:
 
 
 def _normalizer(
-    local: Float[Tensor, "batch k a"], legal: Bool[Tensor, "#batch #k #a"] | None
+    local: Float[Tensor, "batch k a"],
+    legal: Bool[Tensor, "#batch #k #a"] | None,
+    idle: Bool[Tensor, "batch k"] | None,
 ) -> Float[Tensor, "batch k"]:
-    if legal is None:
-        return local.logsumexp(dim=-1)
-    # A slot without legal actions is read by nobody, but its gradient must not be NaN.
-    empty = ~legal.any(dim=-1, keepdim=True)
-    return local.masked_fill(~legal, -torch.inf).masked_fill(empty, 0.0).logsumexp(dim=-1)
+    """log sum exp over the legal actions; of slots that have none, a number and no gradient."""
+    if legal is not None:
+        local = local.masked_fill(~legal, -torch.inf)
+    if idle is not None:
+        local = local.masked_fill(idle[..., None], 0.0)
+    empty = (local.detach().amax(dim=-1) == -torch.inf)[..., None]
+    return local.masked_fill(empty, 0.0).logsumexp(dim=-1)
 
 
 def policy(neighbors: Neighbors, width: int, finish: Finish) -> Selection:
@@ -267,7 +275,8 @@ def effective_width(neighbors: Neighbors, width: int, finish: Finish) -> Int[Ten
     single = neighbors.only_terminal
     if finish == "first":
         _, hat = neighbors.best(1)
-        star = by_cost(neighbors.costs, neighbors.mask)[:, :1]
+        costs = neighbors.costs.masked_fill(~neighbors.mask, torch.inf)
+        star = costs.argmin(dim=-1, keepdim=True)
         for first in (hat, star):
             single = single | neighbors.look_up(first).terminal[:, 0]
     return torch.where(single, 1, width)

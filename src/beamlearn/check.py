@@ -3,7 +3,8 @@
 import difflib
 from collections.abc import Iterable, Mapping
 from math import isfinite
-from typing import TypeVar
+from operator import index
+from typing import SupportsIndex, TypeVar
 
 import torch
 from jaxtyping import Float, Int
@@ -33,14 +34,25 @@ def check_choice(name: str, known: Iterable[str], kind: str) -> None:
         raise ValueError(unknown(known, name, kind))
 
 
-def check_width(width: object) -> None:
-    """Refuse a beam width that is no whole number from 1 up."""
-    if isinstance(width, bool) or not isinstance(width, int):
+def check_width(width: object) -> int:
+    """Refuse a beam width that is no whole number from 1 up; return it as a Python number."""
+    if isinstance(width, bool) or not isinstance(width, SupportsIndex):
         raise TypeError(
             f"`width` must be a whole number of at least 1, but {width!r} came; 1 is greedy search."
         )
+    width = index(width)
     if width < 1:
         raise ValueError(f"`width` must be at least 1, but {width} came; use 1 for greedy search.")
+    return width
+
+
+def check_steps(taken: int, allowed: int) -> None:
+    """Refuse to search for ever."""
+    if taken >= allowed:
+        raise ValueError(
+            f"A search must reach a terminal node within `max_steps` = {allowed} transitions, "
+            "but one did not; give the space a maximum length, or raise `max_steps`."
+        )
 
 
 def check_shape(came: Tensor, required: tuple[int, ...], what: str, whose: str) -> None:

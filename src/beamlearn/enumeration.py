@@ -30,19 +30,24 @@ class Level:
     """How the next level follows from this one; None at the last."""
 
 
+class TooLargeError(ValueError):
+    """A space has too many nodes to list them."""
+
+
 def levels(space: SearchSpace[Any], limit: int) -> list[Level]:
     """Walk through all nodes of a space, depth by depth."""
     nodes = space.initial()
-    there = torch.ones(len(space), 1, dtype=torch.bool)
+    expansion = space.expand(nodes)
+    there = torch.ones(len(space), 1, dtype=torch.bool, device=expansion.terminal.device)
     found: list[Level] = []
     while bool(there.any()):
-        legal, terminal = _full(space.expand(nodes), there)
+        legal, terminal = full_size(space.expand(nodes), there)
         inner = (legal & ~terminal).flatten(1)
         width = int(inner.sum(dim=-1).max()) if inner.numel() else 0
-        if width * len(space) > limit:
-            raise ValueError(
-                f"Only spaces of at most `limit` = {limit:,} nodes at one depth are listed, but "
-                f"this one has {width * len(space):,}; use a smaller example or raise `limit`."
+        if width * len(space) > limit or len(found) > limit:
+            raise TooLargeError(
+                f"Only spaces of at most `limit` = {limit:,} nodes at one depth, and as many "
+                "depths, are listed, but this one has more; use a smaller example or raise `limit`."
             )
         order = inner.to(torch.int8).argsort(dim=-1, descending=True, stable=True)[:, :width]
         child = (inner.cumsum(dim=-1) - 1).masked_fill(~inner, -1).view_as(legal)
@@ -57,7 +62,7 @@ def levels(space: SearchSpace[Any], limit: int) -> list[Level]:
     return found
 
 
-def _full(
+def full_size(
     expansion: Expansion, there: Bool[Tensor, "batch slots"]
 ) -> tuple[Bool[Tensor, "batch slots a"], Bool[Tensor, "batch slots a"]]:
     """Legal and terminal actions at full size."""
@@ -90,8 +95,8 @@ class BruteForceOracle(Oracle):
         return self.roots
 
     def start(self) -> "Place":
-        rows = torch.arange(len(self.space))
-        return Place(0, rows, torch.zeros(len(self.space), 1, dtype=torch.long))
+        rows = torch.arange(len(self.space), device=self.roots.device)
+        return Place(0, rows, torch.zeros_like(rows)[:, None])
 
     def costs(self, memory: "Place", nodes: Any) -> Float[Tensor, "batch k a"]:
         table = self.tables[memory.depth][memory.rows[:, None], memory.slots]
@@ -130,7 +135,7 @@ def terminal_costs(
 ) -> Float[Tensor, "batch slots a"]:
     """Costs of the terminals behind the nodes of one level; infinite for everything else."""
     terminal = found[depth].terminal
-    table = torch.full(terminal.shape, torch.inf, dtype=torch.float64)
+    table = torch.full(terminal.shape, torch.inf, dtype=torch.float64, device=terminal.device)
     entries = terminal.nonzero().tolist()
     examples = [example for example, _, _ in entries]
     paths = [
@@ -138,7 +143,7 @@ def terminal_costs(
     ]
     outputs = space.outputs(examples, paths)
     values = [float(cost(e, output)) for e, output in zip(examples, outputs, strict=True)]
-    table[terminal] = torch.tensor(values, dtype=torch.float64)
+    table[terminal] = torch.tensor(values, dtype=torch.float64, device=terminal.device)
     return table
 
 

@@ -11,7 +11,6 @@ from torch import Tensor
 from .beam import Finish
 from .learn import Task
 from .scorer import Scorer
-from .strategies import Continue
 from .trajectory import beam_trajectory
 
 
@@ -47,7 +46,7 @@ class Evaluation:
     @property
     def increases_per_example(self) -> float:
         """Mean number of cost increases in a trajectory."""
-        return float(self.increases.double().mean())
+        return float(self.increases.float().mean())
 
 
 @torch.no_grad()
@@ -66,13 +65,13 @@ def evaluate(
     training = scorer.training
     scorer.eval()
     parts = []
-    for batch in batches:
-        path = beam_trajectory(
-            task.space(batch), scorer, width=width, strategy=Continue(), finish=finish
-        )
-        best = path.oracle.initial()
-        parts.append((path.final_costs, path.final_costs - best, path.increases))
-    scorer.train(training)
+    try:
+        for batch in batches:
+            path = beam_trajectory(task.space(batch), scorer, width=width, finish=finish)
+            best = path.oracle.initial()
+            parts.append((path.final_costs, path.final_costs - best, path.increases))
+    finally:
+        scorer.train(training)
     if not parts:
         raise ValueError("`evaluate` needs at least one batch, but none came.")
     return Evaluation(*(torch.cat(field) for field in zip(*parts, strict=True)))

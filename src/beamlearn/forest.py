@@ -1,9 +1,9 @@
 """The tree of all paths through a graph (Appendix A), numbered as it is visited."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import inf, isnan, nan
+from math import inf, isfinite, nan
 from typing import Any
 
 import torch
@@ -43,7 +43,7 @@ class Graph:
 
 
 @dataclass(frozen=True)
-class Path:
+class PathNode:
     """A path, told as its last node and the number of the path before it."""
 
     graph: Graph
@@ -65,7 +65,7 @@ class Forest:
     """How many paths may be numbered to find completion costs by enumeration."""
 
     def __init__(self) -> None:
-        self.paths: list[Path] = []
+        self.paths: list[PathNode] = []
         self.first_child = Column(torch.long)
         self.children = Column(torch.long)  # how many; -1 while they have no numbers
         self.terminal = Column(torch.bool)
@@ -89,7 +89,7 @@ class Forest:
                 f"without neighbors) can be reached with max_depth={graph.max_depth} and "
                 f"max_visits={graph.max_visits}; raise them, or mend `neighbors`."
             )
-        return self._add([Path(graph, graph.initial, -1, 0, 0.0)])
+        return self._add([PathNode(graph, graph.initial, -1, 0, 0.0)])
 
     def nodes_of(self, number: int) -> tuple[Node, ...]:
         """The path that a number stands for."""
@@ -118,7 +118,7 @@ class Forest:
             else:
                 self._complete_by_enumeration(number)
 
-    def _add(self, paths: Sequence[Path]) -> int:
+    def _add(self, paths: Sequence[PathNode]) -> int:
         """Number some paths one after another; return the first number."""
         terminal = [not self._successors(path.graph, path.node) for path in paths]
         self.paths += paths
@@ -136,18 +136,15 @@ class Forest:
             if graph.capped and not self._ends(graph, (*before, node)):
                 continue
             if not graph.capped and node in before:
-                raise ValueError(
-                    f"Paths must end, but the graph has a cycle through {node!r}; cut it with "
-                    "`max_depth` or `max_visits`."
-                )
+                raise ValueError(_cycle(node))
             step = 0.0 if graph.step_cost is None else graph.step_cost(path.node, node)
-            children.append(Path(graph, node, number, path.depth + 1, path.cost + step))
+            children.append(PathNode(graph, node, number, path.depth + 1, path.cost + step))
         self._first_child[number] = self.first_child[number] = self._add(children)
         self.children[number] = len(children)
 
     def _successors(self, graph: Graph, node: Node) -> list[Node]:
         """The neighbors of a node; asked for once where nodes can be dictionary keys."""
-        if not isinstance(node, Hashable):
+        if not _hashable(node):
             return list(graph.neighbors(node))
         known = self._known_successors.get((graph, node))
         if known is None:
@@ -160,25 +157,25 @@ class Forest:
         If so, then without visiting any further node twice, so a breadth-first search over the
         nodes that may still be visited decides it.
         """
-        if not isinstance(path[-1], Hashable):
+        if not _hashable(path[-1]):
             raise TypeError(
                 "`max_depth` and `max_visits` need nodes that can be dictionary keys, but "
                 f"{path[-1]!r} cannot; use tuples or strings instead of lists."
             )
         left = inf if graph.max_depth is None else graph.max_depth - (len(path) - 1)
         if graph.max_visits is None:
-            return self._distance(graph, path[-1], left, set()) <= left
+            return self._distance(graph, path[-1], left, set()) < inf
         visits = Counter(path)
         if visits[path[-1]] > graph.max_visits:
             return False
         spent = {node for node, count in visits.items() if count >= graph.max_visits}
-        return self._distance(graph, path[-1], left, spent) <= left
+        return self._distance(graph, path[-1], left, spent) < inf
 
     def _distance(self, graph: Graph, node: Node, limit: float, spent: set[Node]) -> float:
         """How many steps it takes from `node` to a terminal; infinite if more than `limit`."""
-        known = self._known_distance.get((graph, node), nan) if not spent else nan
-        if not isnan(known) and (known < inf or limit == inf):
-            return known
+        known = self._known_distance.get((graph, node)) if not spent else None
+        if known is not None:
+            return known if known <= limit else inf
         level, seen, distance = [node], {node} | spent, 0
         while level and distance <= limit:
             following = []
@@ -206,25 +203,30 @@ class Forest:
         """
         assert graph.step_cost is not None
         known, stack = self._known_to_go, [(node, left)]
+        entered: set[tuple[Node, int | None]] = set()
         while stack:
             v, steps = stack[-1]
             successors = self._successors(graph, v)
             further = None if steps is None else steps - 1
             if not successors or steps == 0:
                 known[graph, v, steps] = inf if successors else 0.0
-            elif missing := [n for n in successors if (graph, n, further) not in known]:
-                stack += [(n, further) for n in missing]
+            elif missing := [(n, further) for n in successors if (graph, n, further) not in known]:
+                entered.add((v, steps))
+                if any(key in entered for key in missing):
+                    raise ValueError(_cycle(v))
+                stack += missing
                 continue
             else:
                 known[graph, v, steps] = min(
                     graph.step_cost(v, n) + known[graph, n, further] for n in successors
                 )
+            entered.discard((v, steps))
             stack.pop()
         return known[graph, node, left]
 
     def _complete_by_enumeration(self, number: int) -> None:
         """c* as the minimum over all terminals below, each path visited once."""
-        stack = [number]
+        stack, listed = [number], 0
         while stack:
             number = stack[-1]
             path = self.paths[number]
@@ -234,7 +236,8 @@ class Forest:
                 continue
             if self.children[number] < 0:
                 self._expand(number)
-                self._check_enumerable(path)
+                listed += int(self.children[number])
+                self._check_enumerable(listed, path)
             first = int(self.first_child[number])
             below = self.completion[first : first + int(self.children[number])]
             missing = below.isnan().nonzero()[:, 0]
@@ -246,13 +249,32 @@ class Forest:
 
     def _terminal_cost(self, number: int) -> float:
         path = self.paths[number]
-        cost = path.graph.cost
-        return path.cost if cost is None else float(cost(self.nodes_of(number)))
+        nodes, cost = self.nodes_of(number), path.graph.cost
+        value = path.cost if cost is None else float(cost(nodes))
+        if not isfinite(value):
+            raise ValueError(f"Costs must be finite, but {value} came for the path {nodes!r}.")
+        return value
 
-    def _check_enumerable(self, path: Path) -> None:
-        if len(self.paths) > self.enumerable:
+    def _check_enumerable(self, listed: int, path: PathNode) -> None:
+        if listed > self.enumerable:
             raise ValueError(
                 f"Completion costs from `cost` alone are found by listing all paths, but there are "
                 f"more than {self.enumerable:,} below {path.graph.initial!r}; give `step_cost` "
-                "instead, or pass an oracle of your own to training."
+                "instead, or write a space with an oracle of its own (docs/extending.md)."
             )
+
+
+def _hashable(node: Node) -> bool:
+    """Can this very node be a dictionary key? A tuple can, unless it holds a list."""
+    try:
+        hash(node)
+    except TypeError:
+        return False
+    return True
+
+
+def _cycle(node: Node) -> str:
+    return (
+        f"Paths must end, but the graph has a cycle through {node!r}; cut it with `max_depth` or "
+        "`max_visits`."
+    )

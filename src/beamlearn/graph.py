@@ -157,7 +157,8 @@ class GraphTask:
     """The task of searching Python graphs: a batch is a list of examples.
 
     `build(example)` makes the `GraphSpace` of one example, with its costs. It is called once
-    for each example, and what is learned about a graph is kept for later epochs.
+    for each example object, and what is found out about its graph is kept for later epochs; so give
+    the same objects again, not copies of them.
     """
 
     def __init__(self, build: Callable[[Any], GraphSpace]) -> None:

@@ -11,11 +11,11 @@ from torch import Tensor, nn
 
 from .beam import Finish
 from .check import by_name, check_width
-from .losses import LOSSES
+from .losses import LOSSES, AnyLoss
 from .scorer import Scorer
 from .space import SearchSpace
-from .strategies import STRATEGIES, Continue, Strategy
-from .trajectory import Loss, Trajectory, beam_trajectory
+from .strategies import Strategy, as_strategy
+from .trajectory import Trajectory, beam_trajectory
 
 Example = TypeVar("Example")
 
@@ -56,7 +56,7 @@ def learn(
     scorer: Scorer,
     optimizer: torch.optim.Optimizer,
     *,
-    loss: Loss | str,
+    loss: AnyLoss | str,
     strategy: Strategy | str | None = None,
     width: int | Callable[[int], int] = 8,
     finish: Finish = "pad",
@@ -88,8 +88,7 @@ def learn(
     [[1.0], [1.0], [0.0], [0.0], [0.0]]
     """
     loss = by_name(LOSSES, loss, "loss") if isinstance(loss, str) else loss
-    if isinstance(strategy, str):
-        strategy = by_name(STRATEGIES, strategy, "strategy")()
+    strategy = as_strategy(strategy)
     width_at = width if callable(width) else (lambda _: width)
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     check_width(width_at(first_round))
@@ -98,28 +97,50 @@ def learn(
             task.space(batch),
             scorer,
             width=width_at(number),
-            strategy=strategy or Continue(),
+            strategy=strategy,
             finish=finish,
             round=number,
             generator=generator,
         )
         incurred = path.losses(loss, reduction)
+        check_differentiable(incurred)
         optimizer.zero_grad()
         incurred.mean().backward()
-        norm = nn.utils.clip_grad_norm_(parameters, torch.inf if clip is None else clip)
+        norm = gradient_norm(parameters)
+        if clip is not None:
+            nn.utils.clip_grad_norm_(parameters, clip)
         optimizer.step()
         if scheduler is not None:
             scheduler.step()
-        yield Round(
+        done = Round(
             number=number,
             losses=incurred.detach(),
             costs=path.final_costs,
             increases=path.increases,
             on_policy=path.on_policy,
             width=width_at(number),
-            gradient_norm=float(norm),
+            gradient_norm=norm,
             trajectory=path.detach() if trajectories else None,
         )
+        del path, incurred  # or the next trajectory would be collected beside this one
+        yield done
+
+
+def check_differentiable(losses: Float[Tensor, " batch"]) -> None:
+    """Refuse to update from nothing."""
+    if losses.numel() == 0:
+        raise ValueError("A batch needs at least one example, but an empty one came to `learn`.")
+    if not losses.requires_grad:
+        raise ValueError(
+            "`learn` needs scores that depend on parameters, but these have no gradient; train a "
+            "scorer with parameters that require one, outside of `torch.no_grad()`."
+        )
+
+
+def gradient_norm(parameters: Iterable[Tensor]) -> float:
+    """The norm of all gradients together."""
+    norms = [p.grad.norm() for p in parameters if p.grad is not None]
+    return float(torch.stack(norms).norm()) if norms else 0.0
 
 
 def minibatches(
@@ -139,7 +160,8 @@ def minibatches(
     for _ in range(epochs):
         order = list(range(len(examples)))
         if generator is not None:
-            order = torch.randperm(len(examples), generator=generator).tolist()
+            device = generator.device
+            order = torch.randperm(len(examples), generator=generator, device=device).tolist()
         for start in range(0, len(order), size):
             yield [examples[i] for i in order[start : start + size]]
 

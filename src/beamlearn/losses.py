@@ -57,7 +57,11 @@ def surrogate(
     return declare
 
 
-def check_needs(loss: Callable[..., Tensor], full: bool) -> None:
+AnyLoss = Callable[..., Tensor]
+"""A loss of the library or a plain function of scores, costs, width and mask."""
+
+
+def check_needs(loss: AnyLoss, full: bool) -> None:
     """Refuse a loss that reads costs which the oracle does not have.
 
     A plain function, which declares nothing, is taken to need all costs.
@@ -234,7 +238,7 @@ def weighted_pairs_all(scores: Scores, costs: Scores, width: Width, mask: Mask =
     Eq. (18): l(s, c) = sum_{i=1}^{n} sum_{j=i+1}^{n} w[i, j]
               w[i, j] = (c[star(j)] - c[star(i)]) * max(0, s[star(j)] - s[star(i)] + 1)
 
-    Convex; bounds the transition cost. Needs full costs. O(n log^2 n) time, O(n) memory.
+    Convex; bounds the transition cost. Needs full costs. O(n log n) time, O(n) memory.
     """
     beam = Ranked(scores, costs, width, mask)
     s, c, mask = beam.by_cost()
@@ -307,8 +311,8 @@ def only_on_increase(loss: Loss) -> Loss:
         scores: Scores, costs: Scores, width: Width, mask: Mask = None, **options: Any
     ) -> Losses:
         beam = Ranked(scores, costs, width, mask)
-        cheapest = beam.c.masked_fill(~beam.kept(), torch.inf).amin(dim=-1)
-        increased = beam.some & (cheapest > beam.c_star[:, 0])
+        cheapest = beam.costs.masked_fill(~beam.kept(), torch.inf).amin(dim=-1)
+        increased = beam.some & (cheapest > 0)
         return loss(scores, costs, width, mask, **options).where(increased, 0.0)
 
     on_increase.__name__ = f"only_on_increase({loss.__name__})"

@@ -5,10 +5,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from .enumeration import Cost, Level, actions_to, back_up, levels, terminal_costs
+from .check import check_steps
+from .enumeration import (
+    Cost,
+    Level,
+    TooLargeError,
+    actions_to,
+    back_up,
+    full_size,
+    levels,
+    terminal_costs,
+)
 from .neighbors import Move
 from .oracle import Oracle
 from .space import SearchSpace
@@ -67,7 +77,7 @@ def check_oracle(
     oracle = space.oracle() if oracle is None else oracle
     try:
         found = levels(space, limit)
-    except ValueError:
+    except TooLargeError:
         checks = [_walk(space, oracle, cost, tolerance, generator) for _ in range(walks)]
         mistakes = [mistake for check in checks for mistake in check.mistakes]
         return OracleCheck(sum(check.nodes for check in checks), False, mistakes)
@@ -81,37 +91,38 @@ def _check_all(
     cost: Cost | None,
     tolerance: float,
 ) -> OracleCheck:
+    claims = _claims(oracle, found)
+    if cost is None:
+        leaves = [c.masked_fill(~f.terminal, torch.inf) for c, f in zip(claims, found, strict=True)]
+    else:
+        leaves = [terminal_costs(space, found, depth, cost) for depth in range(len(found))]
+    truths = back_up(found, leaves)
+    mistakes = []
+    if oracle.full:
+        claimed, true = oracle.initial().double(), truths[0].amin(dim=(-1, -2))
+        wrong = found[0].legal.any(dim=-1)[:, 0] & ~((claimed - true).abs() <= tolerance)
+        for example in wrong.nonzero()[:, 0].tolist():
+            output = space.outputs([example], [[]])[0]
+            mistakes.append(Mistake(example, output, float(claimed[example]), float(true[example])))
+    for depth, (level, claim, truth) in enumerate(zip(found, claims, truths, strict=True)):
+        wrong = _wrong(claim, truth, level.legal, oracle.full, tolerance)
+        for at in wrong.nonzero().tolist():
+            actions = [*actions_to(found, depth, at[0], at[1]), at[2]]
+            output = space.outputs([at[0]], [actions])[0]
+            claimed_here, true_here = (float(field[tuple(at)]) for field in (claim, truth))
+            mistakes.append(Mistake(at[0], output, claimed_here, true_here))
+    return OracleCheck(sum(int(level.legal.sum()) for level in found), True, mistakes)
+
+
+def _claims(oracle: Oracle, found: Sequence[Level]) -> list[Tensor]:
+    """What the oracle says of the neighbors of all nodes, level by level."""
     memory = oracle.start()
     claims = []
     for level, following in zip(found, [*found[1:], None], strict=True):
         claims.append(oracle.costs(memory, level.nodes).double())
         if level.move is not None and following is not None:
             memory = oracle.advance(memory, following.nodes, level.move)
-    if cost is None:
-        leaves = [
-            claim.masked_fill(~level.terminal, torch.inf)
-            for level, claim in zip(found, claims, strict=True)
-        ]
-    else:
-        leaves = [terminal_costs(space, found, depth, cost) for depth in range(len(found))]
-    truths = back_up(found, leaves)
-    mistakes = []
-    for depth, (level, claim, truth) in enumerate(zip(found, claims, truths, strict=True)):
-        wrong = _wrong(claim, truth, level.legal, oracle.full, tolerance)
-        for example, slot, action in wrong.nonzero().tolist():
-            actions = [*actions_to(found, depth, example, slot), action]
-            output = space.outputs([example], [actions])[0]
-            at = (example, slot, action)
-            mistakes.append(Mistake(example, output, float(claim[at]), float(truth[at])))
-    if oracle.full:
-        inner = found[0].legal.any(dim=-1)[:, 0]
-        roots = truths[0].amin(dim=(-1, -2))
-        claimed = oracle.initial().double()
-        for example in (inner & ((claimed - roots).abs() > tolerance)).nonzero()[:, 0].tolist():
-            output = space.outputs([example], [[]])[0]
-            found_here = (float(claimed[example]), float(roots[example]))
-            mistakes.insert(0, Mistake(example, output, *found_here))
-    return OracleCheck(sum(int(level.legal.sum()) for level in found), True, mistakes)
+    return claims
 
 
 def _wrong(
@@ -142,45 +153,56 @@ def _walk(
     """Walk once through the space of every example, half with and half against the oracle."""
     nodes, memory, value = space.initial(), oracle.start(), oracle.initial().double()
     examples = list(range(len(space)))
-    histories: list[list[int]] = [[] for _ in examples]
+    taken: list[list[int]] = [[] for _ in examples]
     mistakes: list[Mistake] = []
-    compared = 0
+    compared = steps = 0
 
     def compare(row: int, true: float) -> None:
-        if not abs(float(value[row]) - true) <= tolerance:
-            example = examples[row]
-            output = space.outputs([example], [histories[example]])[0]
-            mistakes.append(Mistake(example, output, float(value[row]), true))
+        claimed = float(value[row])
+        if not abs(claimed - true) <= tolerance:
+            output = space.outputs([examples[row]], [taken[examples[row]]])[0]
+            mistakes.append(Mistake(examples[row], output, claimed, true))
 
     while examples:
+        check_steps(steps := steps + 1, MAX_STEPS)
         expansion = space.expand(nodes)
-        claim = oracle.costs(memory, nodes).double()[:, 0]
-        legal = torch.ones_like(claim, dtype=torch.bool)
-        if expansion.legal is not None:
-            legal = expansion.legal.expand(len(examples), 1, expansion.actions)[:, 0]
-        cheapest = claim.masked_fill(~legal, torch.inf)
-        if oracle.full:
-            for row in legal.any(dim=-1).nonzero()[:, 0].tolist():
-                compare(row, float(cheapest[row].min()))
+        there = torch.ones(len(examples), 1, dtype=torch.bool, device=value.device)
+        legal, terminal = (field[:, 0] for field in full_size(expansion, there))
+        claim = oracle.costs(memory, nodes).double()[:, 0].masked_fill(~legal, torch.inf)
+        inner = legal.any(dim=-1)
+        for row in inner.nonzero()[:, 0].tolist() if oracle.full else ():
+            compare(row, float(claim[row].min()))
         compared += int(legal.sum())
-        luck = torch.rand(legal.shape, generator=generator).masked_fill(~legal, -1.0)
-        along = torch.rand(len(examples), generator=generator) < 0.5
-        action = torch.where(along, cheapest.argmin(dim=-1), luck.argmax(dim=-1))
-        for row, taken in enumerate(action.tolist()):
-            if bool(legal[row].any()):
-                histories[examples[row]].append(taken)
+        action = _with_or_against(claim, legal, generator)
+        for row in inner.nonzero()[:, 0].tolist():
+            taken[examples[row]].append(int(action[row]))
         value = claim.gather(-1, action[:, None])[:, 0]
-        terminal = expansion.terminal.expand(len(examples), 1, expansion.actions)[:, 0]
-        ended = terminal.gather(-1, action[:, None])[:, 0] | ~legal.any(dim=-1)
+        ended = terminal.gather(-1, action[:, None])[:, 0]
         if cost is not None:
-            for row in (ended & legal.any(dim=-1)).nonzero()[:, 0].tolist():
-                output = space.outputs([examples[row]], [histories[examples[row]]])[0]
+            for row in ended.nonzero()[:, 0].tolist():
+                output = space.outputs([examples[row]], [taken[examples[row]]])[0]
                 compare(row, float(cost(examples[row], output)))
-        rows = (~ended).nonzero()[:, 0]
+        rows = (inner & ~ended).nonzero()[:, 0]
         examples, value = [examples[row] for row in rows.tolist()], value[rows]
         if examples:
-            slots = torch.zeros(len(examples), 1, dtype=torch.long)
+            slots = torch.zeros_like(rows)[:, None]
             move = Move(rows, slots, action[rows][:, None], slots.bool())
             nodes = space.advance(nodes, move)
             memory = oracle.advance(memory, nodes, move)
     return OracleCheck(compared, False, mistakes)
+
+
+MAX_STEPS = 10_000
+
+
+def _with_or_against(
+    claim: Float[Tensor, "batch a"],
+    legal: Bool[Tensor, "batch a"],
+    generator: torch.Generator | None,
+) -> Int[Tensor, " batch"]:
+    """Toss a coin between the cheapest action and any other legal one."""
+    source = claim.device if generator is None else generator.device
+    luck = torch.rand(claim.shape, generator=generator, device=source).to(claim.device)
+    coin = torch.rand(len(claim), generator=generator, device=source).to(claim.device)
+    at_random = luck.masked_fill(~legal, -1.0).argmax(dim=-1)
+    return torch.where(coin < 0.5, claim.argmin(dim=-1), at_random)

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.nn.functional import pad
 
 from .check import check_choice, check_width
 from .ranking import by_cost, top
@@ -29,10 +30,16 @@ class Ranked:
     ) -> None:
         _check(scores, costs, width, mask)
         check_choice(best, get_args(Best), "choice of the best neighbor")
+        if scores.shape[1] == 0:
+            scores, costs, mask = (pad(field, (0, 1)) for field in (scores, costs, scores.bool()))
         self.mask = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask
         self.s = scores.masked_fill(~self.mask, 0.0)
-        self.c = costs.to(scores.dtype).masked_fill(~self.mask, 0.0)
-        _check_finite(self.s, self.c)
+        costs = costs.masked_fill(~self.mask, 0.0)
+        _check_finite(self.s, costs)
+        # Only differences count; taken before rounding to the scores' type, they keep their order.
+        costs = costs - costs.masked_fill(~self.mask, torch.inf).amin(dim=-1, keepdim=True)
+        self.costs = costs.masked_fill(~self.mask, 0.0)
+        self.c = self.costs.to(scores.dtype)
         self.n = self.mask.sum(dim=-1)
         self.k = torch.as_tensor(width, device=scores.device).expand(scores.shape[0])
         self.widest = min(scores.shape[1], int(self.k.max()) if self.k.numel() else 1)
@@ -43,10 +50,10 @@ class Ranked:
 
     @cached_property
     def star(self) -> Int[Tensor, "batch 1"]:
-        """star(1), the cheapest neighbor."""
-        star = self.c.masked_fill(~self.mask, torch.inf).argmin(dim=-1, keepdim=True)
+        """Where the cheapest neighbor stands."""
+        star = self.costs.masked_fill(~self.mask, torch.inf).argmin(dim=-1, keepdim=True)
         if self.best == "best_scored":
-            cheap = self.mask & (self.c == self.c.gather(-1, star))
+            cheap = self.mask & (self.costs == 0)
             star = self.s.detach().masked_fill(~cheap, -torch.inf).argmax(dim=-1, keepdim=True)
         return star
 
@@ -109,7 +116,7 @@ class Ranked:
 
     def by_cost(self) -> tuple[Scores, Scores, Bool[Tensor, "batch n"]]:
         """Scores, costs and mask in the order `star`."""
-        star = by_cost(self.c, self.mask)
+        star = by_cost(self.costs, self.mask)
         return self.s.gather(-1, star), self.c.gather(-1, star), self.mask.gather(-1, star)
 
     def first_k(self) -> Bool[Tensor, "batch n"]:
@@ -118,7 +125,7 @@ class Ranked:
 
     def place_by_cost(self) -> Int[Tensor, "batch n"]:
         """At which place, from 0 on, `star` puts each neighbor."""
-        star = by_cost(self.c, self.mask)
+        star = by_cost(self.costs, self.mask)
         places = torch.arange(star.shape[1], device=star.device).expand_as(star)
         return torch.empty_like(star).scatter_(-1, star, places)
 
@@ -135,9 +142,22 @@ def _check(scores: Tensor, costs: Tensor, width: Width, mask: Mask) -> None:
             f"`mask` must have the shape of `scores`, {tuple(scores.shape)}, but "
             f"{tuple(mask.shape)} came."
         )
+    if not scores.is_floating_point() or not costs.is_floating_point():
+        raise ValueError(
+            "`scores` and `costs` must be floating-point numbers, but "
+            f"{scores.dtype} and {costs.dtype} came; convert them with `.float()`."
+        )
+    if mask is not None and mask.dtype != torch.bool:
+        raise ValueError(
+            f"`mask` must be boolean, but {mask.dtype} came; convert it with `.bool()`."
+        )
     if not isinstance(width, Tensor):
         check_width(width)
-    elif width.shape != scores.shape[:1] or bool((width < 1).any()):
+    elif (
+        width.is_floating_point()
+        or width.shape not in (scores.shape[:1], ())
+        or bool((width < 1).any())
+    ):
         raise ValueError(
             f"`width` must be a whole number or one per row, all at least 1, but {width} came "
             f"for {scores.shape[0]} rows."

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from zlib import crc32
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from .check import unknown
@@ -50,6 +50,8 @@ class Prefixes:
     space: SearchSpace[Any]
     examples: list[int]
     actions: list[list[list[int]]]
+    stays: Bool[Tensor, "batch k"] | None
+    """Which slots were not extended by the last move, and have nothing to score."""
 
 
 @final
@@ -69,7 +71,7 @@ class FunctionScorer(Scorer):
         self.f = f
 
     def start(self, space: SearchSpace[Any]) -> Prefixes:
-        return Prefixes(space, list(range(len(space))), [[[]] for _ in range(len(space))])
+        return Prefixes(space, list(range(len(space))), [[[]] for _ in range(len(space))], None)
 
     def score(self, memory: Prefixes, nodes: Any) -> Float[Tensor, "batch k a"]:
         expansion = memory.space.expand(nodes)
@@ -80,6 +82,8 @@ class FunctionScorer(Scorer):
         legal = torch.ones(shape, dtype=torch.bool, device=device)
         if expansion.legal is not None:
             legal = expansion.legal.expand(shape)
+        if memory.stays is not None:
+            legal = legal & ~memory.stays[..., None]
         entries = legal.nonzero().tolist()
         outputs = memory.space.outputs(
             [memory.examples[row] for row, _, _ in entries],
@@ -101,6 +105,7 @@ class FunctionScorer(Scorer):
                 ]
                 for row, *beam in zip(rows, slots, actions, stays, strict=True)
             ],
+            move.stays,
         )
 
 
@@ -159,10 +164,12 @@ class LinearScorer(Scorer):
     def score(self, memory: NumberedSpace, nodes: Any) -> Float[Tensor, "batch k a"]:
         table = self._tables.setdefault(memory.numbering, FeatureTable())
         children = memory.children(nodes)
-        numbers, place = children.clamp(min=0).unique(return_inverse=True)
+        exists = children >= 0
+        numbers, place = children[exists].unique(return_inverse=True)
         missing = table.missing(numbers)
         table.add(missing, [self._find(memory.output_of(number)) for number in missing.tolist()])
-        return table.dot(numbers, self.theta)[place]
+        scores = table.dot(numbers, self.theta)[place].to(children.device)
+        return scores.new_zeros(children.shape).masked_scatter(exists, scores)
 
     def advance(self, memory: NumberedSpace, nodes: Any, move: Move) -> NumberedSpace:
         return memory

@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from .beam import Finish, Step, advance, expand, initial_beam, policy, take
-from .check import check_choice, check_width
+from .check import check_choice, check_steps, check_width
 from .scorer import Scorer
 from .space import SearchSpace
 from .trace import Trace
@@ -100,7 +100,7 @@ def beam_search(
     >>> bl.beam_search(words, scorer, width=2).outputs
     [('', 'a', 'ab')]
     """
-    check_width(width)
+    width = check_width(width)
     check_choice(finish, get_args(Finish), "way to finish")
     steps: list[Step] = []
     with torch.set_grad_enabled(gradients):
@@ -112,15 +112,6 @@ def beam_search(
             steps.append(step)
             beam, _ = advance(space, scorer, beam, step)
         return SearchResult(Trace(space, steps), *_final_lists(steps, beam.scores))
-
-
-def check_steps(taken: int, allowed: int) -> None:
-    """Refuse to search for ever."""
-    if taken >= allowed:
-        raise ValueError(
-            f"A search must reach a terminal node within `max_steps` = {allowed} transitions, "
-            "but one did not; give the space a maximum length, or raise `max_steps`."
-        )
 
 
 def exhaustive_search(

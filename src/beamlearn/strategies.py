@@ -10,7 +10,7 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from .beam import Finish, Selection, oracle_policy, ordered, where
-from .check import check_choice
+from .check import by_name, check_choice
 from .neighbors import Neighbors
 
 
@@ -185,3 +185,19 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
     "continue": Continue,
     "interpolate": Interpolate,
 }
+"""Every strategy by its name."""
+
+
+def as_strategy(strategy: Strategy | str | None) -> Strategy:
+    """A strategy, or the one of that name; None is `Continue`."""
+    if strategy is None:
+        return Continue()
+    if isinstance(strategy, Strategy):
+        return strategy
+    chosen = by_name(STRATEGIES, strategy, "strategy")
+    if chosen is Interpolate:
+        raise ValueError(
+            "The strategy 'interpolate' needs its probability, but only its name came; pass "
+            "`Interpolate(beta)`."
+        )
+    return chosen()

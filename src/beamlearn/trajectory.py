@@ -22,18 +22,14 @@ from .beam import (
     take,
     transition_cost,
 )
-from .check import check_choice, check_shape, check_width
-from .losses import check_needs
+from .check import check_choice, check_shape, check_steps, check_width
+from .losses import AnyLoss, check_needs
 from .neighbors import Move, Neighbors
 from .oracle import Oracle
 from .scorer import Scorer
-from .search import check_steps
 from .space import SearchSpace
-from .strategies import Continue, Proposal, Strategy
+from .strategies import Proposal, Strategy, as_strategy
 from .trace import Trace
-
-Loss = Callable[..., Tensor]
-"""A function of scores, costs, width and mask over A_b, as in `beamlearn.losses`."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +56,8 @@ class Trajectory:
 
     space: SearchSpace[Any]
     oracle: Oracle
+    width: int
+    finish: Finish
     transitions: Sequence[Transition]
 
     def __len__(self) -> int:
@@ -105,14 +103,15 @@ class Trajectory:
         For stop and reset that is so when the learned policy meets no cost increase before its
         last transition. (Decision 10: the theorem's text says "at least one increase", its
         proof uses "none".) Under interpolation, steps at which oracle and learned policy choose
-        the same beam count as the learned policy's.
+        the same beam count as the learned policy's. A trajectory that ends where the learned
+        policy would go on is not its own.
         """
-        return self._per_example(lambda t: (~t.on_policy).double()) == 0
+        return self._per_example(lambda t: (~t.on_policy).long()) == 0
 
     @cached_property
     def increases(self) -> Int[Tensor, " batch"]:
         """How many transitions of each example the learned policy would fail."""
-        return self._per_example(lambda t: t.increased.double()).long()
+        return self._per_example(lambda t: t.increased.long())
 
     @cached_property
     def final_costs(self) -> Float[Tensor, " batch"]:
@@ -120,7 +119,7 @@ class Trajectory:
         return self._per_example(lambda t: torch.where(t.step.ended, _beam_minimum(t), 0.0))
 
     def losses(
-        self, loss: Loss, reduction: Literal["sum", "mean"] = "sum"
+        self, loss: AnyLoss, reduction: Literal["sum", "mean"] = "sum"
     ) -> Float[Tensor, " batch"]:
         """Incur `loss` at b_1, ..., b_{h-1}: the sum over each trajectory, or its mean.
 
@@ -136,7 +135,10 @@ class Trajectory:
         return total / self._per_example(lambda t: torch.ones_like(t.width).to(total))
 
     def replay(self, scorer: Scorer) -> "Trajectory":
-        """Score the same beams with `scorer`: the trajectory as data, under other parameters."""
+        """Score the same beams with `scorer`: the trajectory as data, under other parameters.
+
+        `increased` is then about the new scorer; `on_policy` stays that of the one which led here.
+        """
         beam = initial_beam(self.space, scorer)
         transitions = []
         for transition in self.transitions:
@@ -145,7 +147,16 @@ class Trajectory:
             step = transition.step
             entries = neighbors.look_up(step.slots * neighbors.actions + step.actions)
             step = replace(step, scores=entries.scores.masked_fill(~step.ranked, 0.0))
-            transitions.append(replace(transition, neighbors=neighbors, step=step))
+            learned = policy(neighbors, self.width, self.finish).singleton()
+            transitions.append(
+                replace(
+                    transition,
+                    neighbors=neighbors,
+                    width=effective_width(neighbors, self.width, self.finish),
+                    step=step,
+                    increased=transition_cost(neighbors, learned) > self.oracle.tolerance,
+                )
+            )
             beam, _ = advance(self.space, scorer, beam, step)
         return replace(self, transitions=transitions)
 
@@ -187,7 +198,7 @@ def beam_trajectory(
     scorer: Scorer,
     width: int = 8,
     *,
-    strategy: Strategy | None = None,
+    strategy: Strategy | str | None = None,
     oracle: Oracle | None = None,
     finish: Finish = "pad",
     round: int = 1,
@@ -196,8 +207,9 @@ def beam_trajectory(
 ) -> Trajectory:
     """Collect the beams that `strategy` visits, with scores and costs of all their neighbors.
 
-    Algorithm 2. Costs come from `oracle`, or from the space's own. The scores keep their
-    gradient unless this runs under `torch.no_grad()`. `round` and `generator` are for
+    Algorithm 2. `strategy` is one of `beamlearn.strategies` or its name; by default the learned
+    policy is followed (continue). Costs come from `oracle`, or from the space's own. The scores
+    keep their gradient unless this runs under `torch.no_grad()`. `round` and `generator` are for
     strategies that depend on them, such as `Interpolate`.
 
     >>> import beamlearn as bl
@@ -211,9 +223,9 @@ def beam_trajectory(
     >>> path.beams[0], path.increased[0]
     ([[('',)], [('', 'b')], [('', 'b', 'bb')]], [True, True])
     """
-    check_width(width)
+    width = check_width(width)
     check_choice(finish, get_args(Finish), "way to finish")
-    strategy = Continue() if strategy is None else strategy
+    strategy = as_strategy(strategy)
     oracle = space.oracle() if oracle is None else oracle
     beam = initial_beam(space, scorer)
     memory, costs = oracle.start(), oracle.initial()[:, None]
@@ -246,7 +258,7 @@ def beam_trajectory(
             )
         )
         beam, costs = after, move.keep(costs)
-    return Trajectory(space, oracle, transitions)
+    return Trajectory(space, oracle, width, finish, transitions)
 
 
 def _stay(

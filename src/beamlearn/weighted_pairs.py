@@ -157,7 +157,7 @@ def _within_blocks(
 
 
 def _grouped(field: Tensor, size: int) -> Tensor:
-    return field.reshape(*field.shape[:-1], -1, size)
+    return field.reshape(*field.shape[:-1], field.shape[-1] // size, size)
 
 
 def _precise(field: Tensor) -> torch.dtype:
