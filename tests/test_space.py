@@ -198,7 +198,6 @@ KINDS = {
         ),
     )
 }
-bug = pytest.mark.xfail(strict=True, reason="to be fixed")
 kinds = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 finishes = pytest.mark.parametrize("finish", ["pad", "first"])
 # Where all outputs of an example are equally long, both ways to finish are the same.
@@ -686,7 +685,7 @@ def test_minus_infinity_rules_an_action_out():
     assert result.beams[0][2] == [[0, 1], [0, 2]]
 
 
-@pytest.mark.parametrize("normalize", [None, pytest.param("log_softmax", marks=bug)])
+@pytest.mark.parametrize("normalize", [None, "log_softmax"])
 def test_a_slot_that_the_scorer_rules_out_is_dropped(normalize):
     space = TaggingSpace([[0, 0, 0]], 3)
     scorer = Odd(Said(-torch.inf, step=1, action=None), normalize)
@@ -766,7 +765,6 @@ def test_brute_force_works_on_graphs_of_uneven_branching():
         assert one.costs == two.costs
 
 
-@bug
 def test_listing_a_space_takes_legal_actions_only():
     """Slots that hold nothing stay where they are, in enumeration as in search."""
 
@@ -798,7 +796,6 @@ def test_listing_a_space_takes_legal_actions_only():
         bl.BruteForceOracle(Strict(space), space.cost)
 
 
-@bug
 def test_no_examples_are_no_work():
     space = bl.GraphSpace.stack([])
     oracle = bl.BruteForceOracle(space, lambda example, path: 0.0)
@@ -806,7 +803,7 @@ def test_no_examples_are_no_work():
     assert bl.check_oracle(space, oracle).ok
 
 
-@pytest.mark.parametrize("finish", [pytest.param("pad", marks=bug), "first"])
+@pytest.mark.parametrize("finish", ["pad", "first"])
 def test_functions_are_asked_about_neighbors_only(finish):
     """Not about what would follow a finished hypothesis, whatever the space says is legal."""
 
@@ -818,7 +815,6 @@ def test_functions_are_asked_about_neighbors_only(finish):
     bl.beam_search(GenerationSpace([()] * 2, [4, 2], 3), bl.FunctionScorer(f), 4, finish=finish)
 
 
-@bug
 def test_functions_are_not_asked_about_slots_that_hold_nothing():
     """A space may compute anything for them, here that every tag can follow."""
     anything, start = 3, 4

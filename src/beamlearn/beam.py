@@ -239,13 +239,13 @@ def advance(space: SearchSpace[Any], scorer: Scorer, beam: Beam, step: Step) -> 
     def keep(field: Tensor) -> Tensor:
         return field if rows is None else field.index_select(0, rows)
 
-    move = Move(rows, keep(step.slots), keep(step.actions), keep(step.stays))
+    move = Move(rows, keep(step.slots), keep(step.actions), keep(step.stays), keep(step.finished))
     nodes, memory = beam.nodes, beam.memory
     if move.slots.shape[0] > 0:
         nodes = space.advance(nodes, move)
         memory = scorer.advance(memory, nodes, move)
     beam = Beam(
-        keep(step.examples), nodes, memory, keep(step.scores), keep(step.kept), keep(step.finished)
+        keep(step.examples), nodes, memory, keep(step.scores), keep(step.kept), move.finished
     )
     return beam, move
 

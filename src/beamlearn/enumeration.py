@@ -40,8 +40,9 @@ def levels(space: SearchSpace[Any], limit: int) -> list[Level]:
     expansion = space.expand(nodes)
     there = torch.ones(len(space), 1, dtype=torch.bool, device=expansion.terminal.device)
     found: list[Level] = []
-    while bool(there.any()):
-        legal, terminal = full_size(space.expand(nodes), there)
+    while not found or bool(there.any()):
+        here = there
+        legal, terminal = full_size(space.expand(nodes), here)
         inner = (legal & ~terminal).flatten(1)
         width = int(inner.sum(dim=-1).max()) if inner.numel() else 0
         if width * len(space) > limit or len(found) > limit:
@@ -52,11 +53,10 @@ def levels(space: SearchSpace[Any], limit: int) -> list[Level]:
         order = inner.to(torch.int8).argsort(dim=-1, descending=True, stable=True)[:, :width]
         child = (inner.cumsum(dim=-1) - 1).masked_fill(~inner, -1).view_as(legal)
         actions = legal.shape[-1]
-        move = Move(
-            None, order // actions, order % actions, torch.zeros_like(order, dtype=torch.bool)
-        )
-        found.append(Level(nodes, there, legal, terminal, child, move if width else None))
         there = inner.gather(-1, order)
+        finished = torch.zeros_like(there)
+        move = Move(None, order // actions, order % actions, stays=~there, finished=finished)
+        found.append(Level(nodes, here, legal, terminal, child, move if width else None))
         if width:
             nodes = space.advance(nodes, move)
     return found

@@ -160,6 +160,8 @@ class Move:
     slots: Int[Tensor, "batch k"]
     actions: Int[Tensor, "batch k"]
     stays: Bool[Tensor, "batch k"]
+    finished: Bool[Tensor, "batch k"]
+    """Which slots hold a finished hypothesis after the move; it will not be extended."""
 
     def follow(
         self, field: Shaped[Tensor, "before slots *rest"]

@@ -186,7 +186,8 @@ def _walk(
         examples, value = [examples[row] for row in rows.tolist()], value[rows]
         if examples:
             slots = torch.zeros_like(rows)[:, None]
-            move = Move(rows, slots, action[rows][:, None], slots.bool())
+            none = slots.bool()
+            move = Move(rows, slots, action[rows][:, None], stays=none, finished=none)
             nodes = space.advance(nodes, move)
             memory = oracle.advance(memory, nodes, move)
     return OracleCheck(compared, False, mistakes)

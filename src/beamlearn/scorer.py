@@ -50,8 +50,8 @@ class Prefixes:
     space: SearchSpace[Any]
     examples: list[int]
     actions: list[list[list[int]]]
-    stays: Bool[Tensor, "batch k"] | None
-    """Which slots were not extended by the last move, and have nothing to score."""
+    idle: Bool[Tensor, "batch k"] | None
+    """Which slots hold nothing, or nothing that can be extended; None: none."""
 
 
 @final
@@ -82,8 +82,8 @@ class FunctionScorer(Scorer):
         legal = torch.ones(shape, dtype=torch.bool, device=device)
         if expansion.legal is not None:
             legal = expansion.legal.expand(shape)
-        if memory.stays is not None:
-            legal = legal & ~memory.stays[..., None]
+        if memory.idle is not None:
+            legal = legal & ~memory.idle[..., None]
         entries = legal.nonzero().tolist()
         outputs = memory.space.outputs(
             [memory.examples[row] for row, _, _ in entries],
@@ -105,7 +105,7 @@ class FunctionScorer(Scorer):
                 ]
                 for row, *beam in zip(rows, slots, actions, stays, strict=True)
             ],
-            move.stays,
+            move.stays | move.finished,
         )
 
 
