@@ -262,7 +262,7 @@ def transition_cost(neighbors: Neighbors, chosen: Selection) -> Float[Tensor, " 
     For an exact oracle the two readings of c*(b) agree; for an inexact one this is the one
     under which the oracle's own transition costs nothing (decision 14).
     """
-    cheapest = neighbors.costs.masked_fill(~neighbors.mask, torch.inf).amin(dim=-1)
+    cheapest = neighbors.fill(neighbors.costs, torch.inf).amin(dim=-1)
     return beam_cost(neighbors, chosen) - cheapest
 
 
@@ -275,8 +275,7 @@ def effective_width(neighbors: Neighbors, width: int, finish: Finish) -> Int[Ten
     single = neighbors.only_terminal
     if finish == "first":
         _, hat = neighbors.best(1)
-        costs = neighbors.costs.masked_fill(~neighbors.mask, torch.inf)
-        star = costs.argmin(dim=-1, keepdim=True)
+        star = neighbors.fill(neighbors.costs, torch.inf).argmin(dim=-1, keepdim=True)
         for first in (hat, star):
             single = single | neighbors.look_up(first).terminal[:, 0]
     return torch.where(single, 1, width)

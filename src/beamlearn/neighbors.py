@@ -50,19 +50,28 @@ class Neighbors:
         return exists.flatten(1)
 
     @cached_property
+    def dense(self) -> bool:
+        """Is every entry a neighbor? Then nothing needs to be masked."""
+        return bool(self.mask.all())
+
+    def fill(self, field: Float[Tensor, "batch n"], value: float) -> Float[Tensor, "batch n"]:
+        """Put `value` where there is no neighbor."""
+        return field if self.dense else field.masked_fill(~self.mask, value)
+
+    @cached_property
     def scores(self) -> Float[Tensor, "batch n"]:
         """s of every neighbor."""
         scores = self.local + self.offset[..., None]
         if self.ragged:
             scores = torch.where(self.finished[..., None], self.offset[..., None], scores)
-        return scores.flatten(1).masked_fill(~self.mask, 0.0)
+        return self.fill(scores.flatten(1), 0.0)
 
     @cached_property
     def costs(self) -> Float[Tensor, "batch n"]:
         """c* of every neighbor."""
         if self.completion is None:
             raise ValueError("These neighbors have no costs: no oracle was asked for them.")
-        return self.completion.flatten(1).masked_fill(~self.mask, 0.0)
+        return self.fill(self.completion.flatten(1), 0.0)
 
     @cached_property
     def only_terminal(self) -> Bool[Tensor, " batch"]:

@@ -1,6 +1,7 @@
 """Scores and costs over A_b, with the two orders of them that losses are written in."""
 
 from functools import cached_property
+from math import isfinite
 from typing import Literal, get_args
 
 import torch
@@ -33,12 +34,12 @@ class Ranked:
         if scores.shape[1] == 0:
             scores, costs, mask = (pad(field, (0, 1)) for field in (scores, costs, scores.bool()))
         self.mask = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask
-        self.s = scores.masked_fill(~self.mask, 0.0)
-        costs = costs.masked_fill(~self.mask, 0.0)
+        self.dense = bool(self.mask.all())
+        self.s, costs = self.fill(scores, 0.0), self.fill(costs, 0.0)
         _check_finite(self.s, costs)
         # Only differences count; taken before rounding to the scores' type, they keep their order.
-        costs = costs - costs.masked_fill(~self.mask, torch.inf).amin(dim=-1, keepdim=True)
-        self.costs = costs.masked_fill(~self.mask, 0.0)
+        costs = costs - self.fill(costs, torch.inf).amin(dim=-1, keepdim=True)
+        self.costs = self.fill(costs, 0.0)
         self.c = self.costs.to(scores.dtype)
         self.n = self.mask.sum(dim=-1)
         self.k = torch.as_tensor(width, device=scores.device).expand(scores.shape[0])
@@ -48,10 +49,14 @@ class Ranked:
         """Can anything fall out of the beam?"""
         self.best = best
 
+    def fill(self, field: Scores, value: float) -> Scores:
+        """Put `value` where there is no neighbor."""
+        return field if self.dense else field.masked_fill(~self.mask, value)
+
     @cached_property
     def star(self) -> Int[Tensor, "batch 1"]:
         """Where the cheapest neighbor stands."""
-        star = self.costs.masked_fill(~self.mask, torch.inf).argmin(dim=-1, keepdim=True)
+        star = self.fill(self.costs, torch.inf).argmin(dim=-1, keepdim=True)
         if self.best == "best_scored":
             cheap = self.mask & (self.costs == 0)
             star = self.s.detach().masked_fill(~cheap, -torch.inf).argmax(dim=-1, keepdim=True)
@@ -111,6 +116,8 @@ class Ranked:
 
     def log_sum(self, values: Scores, among: Bool[Tensor, "batch n"]) -> Losses:
         """log sum exp of `values` over `among`; 0 for a row without neighbors."""
+        if among is self.mask and self.dense:
+            return values.logsumexp(dim=-1)
         outside = ~among & self.some[:, None]
         return values.masked_fill(outside, -torch.inf).logsumexp(dim=-1).where(self.some, 0.0)
 
@@ -166,7 +173,8 @@ def _check(scores: Tensor, costs: Tensor, width: Width, mask: Mask) -> None:
 
 def _check_finite(scores: Tensor, costs: Tensor) -> None:
     for name, values in (("Scores", scores), ("Costs", costs)):
-        if not bool(torch.isfinite(values).all()):
+        finite = isfinite(float(values.detach().sum()))  # or a sum that overflowed
+        if not finite and not bool(torch.isfinite(values).all()):
             raise ValueError(
                 f"{name} must be finite, but NaN or an infinity came; mask out what is not a "
                 "neighbor, and look for an overflow in what computed the rest."

@@ -1,6 +1,6 @@
 """BEAMTRAJECTORY (Algorithm 2): the beams a strategy visits, and the losses along them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -127,12 +127,14 @@ class Trajectory:
         """
         check_choice(reduction, ("sum", "mean"), "reduction")
         check_needs(loss, self.oracle.full)
-        total = self._per_example(
-            lambda t: loss(t.neighbors.scores, t.neighbors.costs, t.width, t.neighbors.mask)
-        )
+        parts = [_incur(group, loss) for group in self._alike()]
+        if not parts:
+            return torch.zeros(len(self))
+        examples, values = (torch.cat(field) for field in zip(*parts, strict=True))
+        total = values.new_zeros(len(self)).index_add(0, examples, values)
         if reduction == "sum":
             return total
-        return total / self._per_example(lambda t: torch.ones_like(t.width).to(total))
+        return total / torch.bincount(examples, minlength=len(self))
 
     def replay(self, scorer: Scorer) -> "Trajectory":
         """Score the same beams with `scorer`: the trajectory as data, under other parameters.
@@ -178,6 +180,17 @@ class Trajectory:
             ],
         )
 
+    def _alike(self) -> Iterator[list[Transition]]:
+        """Put transitions with equally many neighbors together, up to a bounded size."""
+        open_groups: dict[int, list[Transition]] = {}
+        for transition in self.transitions:
+            n = transition.neighbors.mask.shape[1]
+            group = open_groups.setdefault(n, [])
+            group.append(transition)
+            if sum(t.neighbors.mask.numel() for t in group) >= ENTRIES_AT_ONCE:
+                yield open_groups.pop(n)
+        yield from open_groups.values()
+
     def _per_example(self, value: Callable[[Transition], Tensor]) -> Tensor:
         """Add up a number per transition for each example."""
         total: Tensor | None = None
@@ -187,6 +200,22 @@ class Trajectory:
                 total = part.new_zeros(len(self))
             total = total.index_add(0, transition.step.examples, part)
         return torch.zeros(len(self)) if total is None else total
+
+
+ENTRIES_AT_ONCE = 1 << 21
+"""Losses are computed for many beams at once, but for no more neighbors than about this."""
+
+
+def _incur(group: Sequence[Transition], loss: AnyLoss) -> tuple[Tensor, Tensor]:
+    """The examples of some transitions and their losses."""
+    neighbors = [t.neighbors for t in group]
+    value = loss(
+        torch.cat([n.scores for n in neighbors]),
+        torch.cat([n.costs for n in neighbors]),
+        torch.cat([t.width for t in group]),
+        torch.cat([n.mask for n in neighbors]),
+    )
+    return torch.cat([t.step.examples for t in group]), value
 
 
 def _beam_minimum(transition: Transition) -> Float[Tensor, " batch"]:
