@@ -1,4 +1,4 @@
-"""The loss over all pairs of neighbors: O(n log^2 n) against the double sum.
+"""The loss over all pairs of neighbors: O(n log n) against the double sum.
 
 Both compute Eq. (18) with its gradient. Before anything is timed, value and gradient in double
 precision must agree to 1e-9. The fast loss sums in double precision whatever it is given; the
