@@ -90,6 +90,15 @@ def test_exhaustive_search_lists_every_output():
         bl.exhaustive_search(space, scorer, limit=4)
 
 
+@pytest.mark.parametrize("width", [0, -3])
+def test_a_beam_holds_at_least_one_node(width):
+    space = bl.GraphSpace(0, lambda n: [1, 2] if n == 0 else [], cost=len)
+    scorer = bl.FunctionScorer(lambda path: path[-1])
+    for search in (bl.beam_search, bl.beam_trajectory):
+        with pytest.raises(ValueError, match=f"`width` must be at least 1, but {width} came"):
+            search(space, scorer, width=width)
+
+
 @pytest.mark.usefixtures("no_shape_checks")
 def test_widths_of_other_libraries_are_numbers_too():
     space = bl.GraphSpace(0, lambda n: [1, 2] if n == 0 else [])

@@ -4,6 +4,7 @@ import torch
 from generate import scorer_of, stacked, stacked_scorer, trees
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from spaces import TableScorer, TaggingSpace
 
 import beamlearn as bl
 from beamlearn.strategies import Continue, Interpolate, Oracle, Reset, Stop
@@ -128,6 +129,22 @@ def test_gradient_reaches_the_parameters_and_detach_cuts_it():
     )
     assert gradient.tolist() == [1.0, -1.0]
     assert not trajectory.detach().losses(bl.losses.log_loss_neighbors).requires_grad
+
+
+@strategies
+@pytest.mark.parametrize("name", bl.losses.LOSSES)
+@pytest.mark.usefixtures("no_shape_checks")  # for their time
+def test_gradient_along_a_trajectory_is_its_slope(strategy, name, generator):
+    """Through accumulated and normalized scores, in rows that end at different steps."""
+    space = TaggingSpace([[0, 2], [1]], 3)
+    table = torch.randn(2, 4, 3, generator=generator, dtype=torch.float64) / 3
+
+    def total(table):
+        scorer = TableScorer(table, accumulate=True, normalize="log_softmax")
+        path = bl.beam_trajectory(space, scorer, width=2, strategy=STRATEGIES[strategy])
+        return path.losses(bl.losses.LOSSES[name]).sum()
+
+    assert torch.autograd.gradcheck(total, table.requires_grad_())
 
 
 def test_strategies_by_name():
