@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from spaces import TableScorer, TaggingSpace
 
 import beamlearn as bl
+from beamlearn import trajectory
 from beamlearn.strategies import Continue, Interpolate, Oracle, Reset, Stop
 
 STRATEGIES = {
@@ -83,6 +84,21 @@ def test_interpolation_tosses_a_coin_per_step(tree, k, beta, seed):
         generator=torch.Generator().manual_seed(seed),
     )
     check(tree, trajectory, book)
+
+
+@pytest.mark.parametrize("entries", [1, 30, 1 << 21])
+def test_losses_are_the_same_in_portions_of_any_size(entries, monkeypatch, generator):
+    """And in any batch, to the last bit."""
+    table = torch.randn(6, 5, 4, generator=generator)
+    gold = [[0, 1, 2, 3, 0, 1], [2], [3, 3, 1]]
+
+    def losses(*examples):
+        path = bl.beam_trajectory(TaggingSpace(list(examples), 4), TableScorer(table), width=3)
+        return path.losses(bl.losses.softmax_margin_beam)
+
+    alone = torch.cat([losses(tags) for tags in gold])
+    monkeypatch.setattr(trajectory, "ENTRIES_AT_ONCE", entries)
+    assert torch.equal(losses(*gold), alone)
 
 
 @given(tree=trees(root_terminal=False), k=widths)

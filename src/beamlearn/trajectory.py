@@ -1,6 +1,6 @@
 """BEAMTRAJECTORY (Algorithm 2): the beams a strategy visits, and the losses along them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -130,7 +130,9 @@ class Trajectory:
         parts = [_incur(group, loss) for group in self._alike()]
         if not parts:
             return torch.zeros(len(self))
-        examples, values = (torch.cat(field) for field in zip(*parts, strict=True))
+        steps, examples, values = (torch.cat(field) for field in zip(*parts, strict=True))
+        order = steps.argsort(stable=True)  # sums are rounded alike in whatever batch
+        examples, values = examples[order], values[order]
         total = values.new_zeros(len(self)).index_add(0, examples, values)
         if reduction == "sum":
             return total
@@ -180,16 +182,16 @@ class Trajectory:
             ],
         )
 
-    def _alike(self) -> Iterator[list[Transition]]:
-        """Put transitions with equally many neighbors together, up to a bounded size."""
-        open_groups: dict[int, list[Transition]] = {}
-        for transition in self.transitions:
+    def _alike(self) -> Iterator[dict[int, Transition]]:
+        """Group transitions with equally many neighbors, by step, up to a bounded size."""
+        groups: dict[int, dict[int, Transition]] = {}
+        for step, transition in enumerate(self.transitions):
             n = transition.neighbors.mask.shape[1]
-            group = open_groups.setdefault(n, [])
-            group.append(transition)
-            if sum(t.neighbors.mask.numel() for t in group) >= ENTRIES_AT_ONCE:
-                yield open_groups.pop(n)
-        yield from open_groups.values()
+            group = groups.setdefault(n, {})
+            group[step] = transition
+            if sum(t.neighbors.mask.numel() for t in group.values()) >= ENTRIES_AT_ONCE:
+                yield groups.pop(n)
+        yield from groups.values()
 
     def _per_example(self, value: Callable[[Transition], Tensor]) -> Tensor:
         """Add up a number per transition for each example."""
@@ -206,16 +208,18 @@ ENTRIES_AT_ONCE = 1 << 21
 """Losses are computed for many beams at once, but for no more neighbors than about this."""
 
 
-def _incur(group: Sequence[Transition], loss: AnyLoss) -> tuple[Tensor, Tensor]:
-    """The examples of some transitions and their losses."""
-    neighbors = [t.neighbors for t in group]
+def _incur(group: Mapping[int, Transition], loss: AnyLoss) -> tuple[Tensor, Tensor, Tensor]:
+    """Step, example and loss of all beams in a group of transitions."""
+    neighbors = [t.neighbors for t in group.values()]
     value = loss(
         torch.cat([n.scores for n in neighbors]),
         torch.cat([n.costs for n in neighbors]),
-        torch.cat([t.width for t in group]),
+        torch.cat([t.width for t in group.values()]),
         torch.cat([n.mask for n in neighbors]),
     )
-    return torch.cat([t.step.examples for t in group]), value
+    examples = [t.step.examples for t in group.values()]
+    steps = [torch.full_like(rows, step) for step, rows in zip(group, examples, strict=True)]
+    return torch.cat(steps), torch.cat(examples), value
 
 
 def _beam_minimum(transition: Transition) -> Float[Tensor, " batch"]:
