@@ -209,6 +209,13 @@ def test_costs_are_compared_before_they_are_rounded(name):
 
 
 @names
+@pytest.mark.usefixtures("no_shape_checks")
+def test_costs_may_be_whole_numbers(name):
+    scores, costs = torch.tensor([[2.0, 0.5, 1.0]]), torch.tensor([[1, 0, 2]])
+    assert torch.equal(LOSSES[name](scores, costs, 1), LOSSES[name](scores, costs.float(), 1))
+
+
+@names
 @pytest.mark.parametrize("shape", [(0, 3), (2, 0), (0, 0)])
 def test_empty_shapes(name, shape):
     value = LOSSES[name](torch.zeros(shape), torch.zeros(shape), 2)
@@ -245,7 +252,10 @@ scores = torch.zeros(2, 3)
         ((scores, torch.zeros(2, 4), 1), r"must have one shape.*\(2, 3\) and \(2, 4\) came"),
         ((torch.zeros(2, 3, 1), torch.zeros(2, 3, 1), 1), "flatten slots and actions"),
         ((scores, scores, 1, torch.ones(2, 4).bool()), r"`mask` must have the shape of `scores`"),
-        ((scores.long(), scores, 1), "must be floating-point numbers, but torch.int64"),
+        (
+            (scores.long(), scores, 1),
+            "`scores` must be floating-point numbers, but torch.int64 came",
+        ),
         ((scores, scores, 1, torch.ones(2, 3)), "`mask` must be boolean, but torch.float32 came"),
         ((scores, scores, torch.tensor([1.5, 2.0])), "one per row, all at least 1"),
         ((scores * torch.nan, scores, 1), "Scores must be finite, but NaN"),

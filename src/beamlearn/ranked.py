@@ -35,6 +35,7 @@ class Ranked:
             scores, costs, mask = (pad(field, (0, 1)) for field in (scores, costs, scores.bool()))
         self.mask = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask
         self.dense = bool(self.mask.all())
+        costs = costs if costs.is_floating_point() else costs.to(scores.dtype)
         self.s, costs = self.fill(scores, 0.0), self.fill(costs, 0.0)
         _check_finite(self.s, costs)
         # Only differences count; taken before rounding to the scores' type, they keep their order.
@@ -149,10 +150,10 @@ def _check(scores: Tensor, costs: Tensor, width: Width, mask: Mask) -> None:
             f"`mask` must have the shape of `scores`, {tuple(scores.shape)}, but "
             f"{tuple(mask.shape)} came."
         )
-    if not scores.is_floating_point() or not costs.is_floating_point():
+    if not scores.is_floating_point():
         raise ValueError(
-            "`scores` and `costs` must be floating-point numbers, but "
-            f"{scores.dtype} and {costs.dtype} came; convert them with `.float()`."
+            f"`scores` must be floating-point numbers, but {scores.dtype} came; convert them with "
+            "`.float()`."
         )
     if mask is not None and mask.dtype != torch.bool:
         raise ValueError(
