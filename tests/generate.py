@@ -8,6 +8,17 @@ import torch
 from hypothesis import strategies as st
 
 import beamlearn as bl
+from beamlearn.strategies import Continue, Oracle, Reset, Stop
+
+STRATEGIES = {
+    "oracle": Oracle(),
+    "stop": Stop(),
+    "continue": Continue(),
+    ("reset", "best"): Reset(),
+    ("reset", "oracle_beam"): Reset(to="oracle_beam"),
+    ("reset", "keep"): Reset(to="keep"),
+}
+"""Every deterministic strategy, by the name that `by_the_book` has for it."""
 
 JUNK = (float("nan"), float("inf"), float("-inf"), 1e30, -7.0)
 

@@ -9,6 +9,7 @@ from typing import Any
 import by_the_book
 import pytest
 import torch
+from generate import STRATEGIES
 from spaces import (
     END,
     EOS,
@@ -33,15 +34,6 @@ from spaces import (
 
 import beamlearn as bl
 from beamlearn.strategies import Continue, Interpolate, Oracle, Reset, Stop
-
-STRATEGIES = {
-    "oracle": Oracle(),
-    "stop": Stop(),
-    "continue": Continue(),
-    ("reset", "best"): Reset(),
-    ("reset", "oracle_beam"): Reset(to="oracle_beam"),
-    ("reset", "keep"): Reset(to="keep"),
-}
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,15 @@
 import by_the_book
 import pytest
 import torch
-from generate import scorer_of, stacked, stacked_scorer, trees
+from generate import STRATEGIES, scorer_of, stacked, stacked_scorer, trees
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from spaces import TableScorer, TaggingSpace
 
 import beamlearn as bl
 from beamlearn import trajectory
-from beamlearn.strategies import Continue, Interpolate, Oracle, Reset, Stop
+from beamlearn.strategies import Interpolate, Reset
 
-STRATEGIES = {
-    "oracle": Oracle(),
-    "stop": Stop(),
-    "continue": Continue(),
-    ("reset", "best"): Reset(),
-    ("reset", "oracle_beam"): Reset(to="oracle_beam"),
-    ("reset", "keep"): Reset(to="keep"),
-}
 strategies = pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
 widths = st.integers(1, 5)
 finishes = st.sampled_from(["pad", "first"])
