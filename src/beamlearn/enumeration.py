@@ -21,7 +21,6 @@ class Level:
     """All nodes at one depth, each example in a row of slots."""
 
     nodes: Any
-    there: Bool[Tensor, "batch slots"]
     legal: Bool[Tensor, "batch slots a"]
     terminal: Bool[Tensor, "batch slots a"]
     child: Int[Tensor, "batch slots a"]
@@ -41,8 +40,7 @@ def levels(space: SearchSpace[Any], limit: int) -> list[Level]:
     there = torch.ones(len(space), 1, dtype=torch.bool, device=expansion.terminal.device)
     found: list[Level] = []
     while not found or bool(there.any()):
-        here = there
-        legal, terminal = full_size(space.expand(nodes), here)
+        legal, terminal = full_size(space.expand(nodes), there)
         inner = (legal & ~terminal).flatten(1)
         width = int(inner.sum(dim=-1).max()) if inner.numel() else 0
         if width * len(space) > limit or len(found) > limit:
@@ -56,7 +54,7 @@ def levels(space: SearchSpace[Any], limit: int) -> list[Level]:
         there = inner.gather(-1, order)
         finished = torch.zeros_like(there)
         move = Move(None, order // actions, order % actions, stays=~there, finished=finished)
-        found.append(Level(nodes, here, legal, terminal, child, move if width else None))
+        found.append(Level(nodes, legal, terminal, child, move if width else None))
         if width:
             nodes = space.advance(nodes, move)
     return found

@@ -24,7 +24,7 @@ from .beam import (
 )
 from .check import check_choice, check_shape, check_steps, check_width
 from .losses import AnyLoss, check_needs
-from .neighbors import Move, Neighbors
+from .neighbors import Neighbors
 from .oracle import Oracle
 from .scorer import Scorer
 from .space import SearchSpace
@@ -41,7 +41,6 @@ class Transition:
     width: Int[Tensor, " batch"]
     """The width of the transition: k, or 1 into a terminal beam."""
     step: Step
-    move: Move
     costs: Float[Tensor, "batch k"]
     """c* of the nodes of b_{i+1}; zeros in empty slots."""
     increased: Bool[Tensor, " batch"]
@@ -284,7 +283,6 @@ def beam_trajectory(
                 neighbors,
                 effective_width(neighbors, width, finish),
                 step,
-                move,
                 costs,
                 increased,
                 _on_policy(learned, chosen),
