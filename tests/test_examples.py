@@ -79,3 +79,27 @@ def test_the_page_on_extending_works_as_printed(capsys):
         names["Task"]().space(names["data"]), names["scorer"], strategy=names["Alternate"]()
     )
     assert trajectory.final_costs.tolist() == [0.0] * 4
+
+
+@pytest.mark.usefixtures("no_shape_checks")
+def test_tagger_tells_its_story(capsys):
+    """Greedy search must guess, a beam at test time helps, training with it helps more."""
+    printed = run("04_tagger.py", capsys)
+    rows = [[cell.strip() for cell in line.split("│")] for line in printed.splitlines()]
+    right = [int(row[3].rstrip("%")) for row in rows if len(row) == 7]
+    assert len(right) == 3
+    assert right[0] + 10 <= right[1] < right[2]
+    assert "their shares of the beam:" in printed
+    assert "that/SCONJ she/PRON met/VERB her/PRON in/ADP town/NOUN" in printed
+
+
+@pytest.mark.usefixtures("no_shape_checks")
+def test_the_page_on_tagging_works_as_printed(capsys, tmp_path, monkeypatch):
+    pytest.importorskip("sklearn")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for code in blocks("docs/tagging.md"):
+        exec(compile(code, "tagging.md", "exec"), names)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[:2] == ["[['DET', 'NOUN', 'VERB']]", "1.0 ['DET', 'NOUN', 'VERB']"]
+    assert names["again"].predict(names["X"]) == names["y"]

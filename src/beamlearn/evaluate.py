@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from .beam import Finish
 from .learn import Task
 from .scorer import Scorer
+from .strategies import Oracle
 from .trajectory import beam_trajectory
 
 
@@ -24,6 +25,8 @@ class Evaluation:
     """How much more it costs than the best output of the space: the sum of the increases."""
     increases: Int[Tensor, " examples"]
     """At how many transitions the cost rose."""
+    search_errors: Bool[Tensor, " examples"] | None = None
+    """Where a better output has a better score, too: the model knew it, and the beam lost it."""
 
     def __len__(self) -> int:
         return len(self.costs)
@@ -48,6 +51,16 @@ class Evaluation:
         """Mean number of cost increases in a trajectory."""
         return float(self.increases.float().mean())
 
+    @property
+    def search_error_rate(self) -> float:
+        """The share of examples with a regret whose error is the search's, not the model's."""
+        if self.search_errors is None:
+            raise ValueError(
+                "No search errors were looked for; call `evaluate` with references=True."
+            )
+        wrong = int((self.regrets > 0).sum())
+        return int(self.search_errors.sum()) / wrong if wrong else 0.0
+
 
 @torch.no_grad()
 def evaluate(
@@ -57,19 +70,26 @@ def evaluate(
     width: int = 8,
     *,
     finish: Finish = "pad",
+    references: bool = False,
 ) -> Evaluation:
-    """Decode every batch with a beam of `width` and compare with the references.
+    """Decode every batch with a beam of `width` and compare with the right answers.
 
-    The scorer is put in evaluation mode meanwhile.
+    With `references=True` the oracle's own path is scored, too, which tells search errors from
+    model errors. The scorer is put in evaluation mode meanwhile.
     """
     training = scorer.training
     scorer.eval()
     parts = []
     try:
         for batch in batches:
-            path = beam_trajectory(task.space(batch), scorer, width=width, finish=finish)
-            best = path.oracle.initial()
-            parts.append((path.final_costs, path.final_costs - best, path.increases))
+            space = task.space(batch)
+            path = beam_trajectory(space, scorer, width, finish=finish)
+            regrets = path.final_costs - path.oracle.initial()
+            found = [path.final_costs, regrets, path.increases]
+            if references:
+                right = beam_trajectory(space, scorer, 1, strategy=Oracle(), finish=finish)
+                found.append((regrets > 0) & (right.final_scores > path.final_scores))
+            parts.append(found)
     finally:
         scorer.train(training)
     if not parts:

@@ -1,6 +1,6 @@
 """LEARN (Algorithm 2): the meta-algorithm, as a generator of rounds."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
@@ -43,6 +43,8 @@ class Round:
     """At how many transitions the learned policy would raise (or raised) the cost."""
     on_policy: Bool[Tensor, " batch"]
     """Theorem 4's indicator."""
+    steps: Int[Tensor, " batch"]
+    """How many transitions each trajectory has."""
     width: int
     gradient_norm: float
     """Before clipping."""
@@ -118,6 +120,7 @@ def learn(
             costs=path.final_costs,
             increases=path.increases,
             on_policy=path.on_policy,
+            steps=path.steps,
             width=width_at(number),
             gradient_norm=norm,
             trajectory=path.detach() if trajectories else None,
@@ -182,18 +185,23 @@ class BestOnValidation:
         self.cost = float("inf")
         self.since_best = 0
         """How many offers ago the best one was, for early stopping."""
-        self._state: dict[str, Any] | None = None
+        self.state: dict[str, Tensor] | None = None
+        """The best parameters."""
 
     def offer(self, cost: float) -> bool:
         """Tell the validation cost of the current parameters; is it the lowest so far?"""
         better = cost < self.cost
         self.since_best = 0 if better else self.since_best + 1
         if better:
-            self.cost, self._state = cost, deepcopy(self.model.state_dict())
+            self.cost, self.state = cost, deepcopy(self.model.state_dict())
         return better
 
     def restore(self) -> None:
         """Put the best parameters back into the model."""
-        if self._state is None:
+        if self.state is None:
             raise ValueError("Nothing to restore: `offer` a validation cost below infinity first.")
-        self.model.load_state_dict(self._state)
+        self.model.load_state_dict(self.state)
+
+    def recall(self, state: Mapping[str, Tensor], cost: float, since_best: int) -> None:
+        """Take up what an earlier one remembered."""
+        self.state, self.cost, self.since_best = dict(state), cost, since_best

@@ -48,7 +48,8 @@ class SearchResult:
     @cached_property
     def outputs(self) -> list[Any]:
         """The best output of each example."""
-        paths = [self.trace.last(example, 0).actions for example in range(len(self))]
+        best = self.trace.final_actions[:, 0].tolist()
+        paths = [[action for action in actions if action >= 0] for actions in best]
         return self.trace.space.outputs(range(len(self)), paths)
 
     @cached_property

@@ -5,6 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import torch
+from jaxtyping import Int
+from torch import Tensor
+from torch.nn.functional import pad
+
 from .beam import Step
 from .space import SearchSpace
 
@@ -45,6 +50,30 @@ class Trace:
             for example, row in zip(step.examples.tolist(), lists, strict=True):
                 rows[example].append(Row(*row))
         return [[] if found and found[0].stays[0] else found for found in rows]
+
+    @cached_property
+    def final_actions(self) -> Int[Tensor, "batch k steps"]:
+        """The actions of every hypothesis at the end of the search; -1 where none was taken.
+
+        Back-pointers are followed for all examples and slots at once.
+        """
+        batch = len(self.space)
+        width = max((step.slots.shape[1] for step in self.steps), default=1)
+        device = self.steps[0].slots.device if self.steps else None
+        found = torch.full((batch, width, len(self.steps)), -1, device=device)
+        at = torch.arange(width, device=device).repeat(batch, 1)
+        there = torch.zeros_like(at, dtype=torch.bool)
+        for place in range(len(self.steps) - 1, -1, -1):
+            step = self.steps[place]
+            if step.some_ended:
+                ranked = pad(step.ranked, (0, width - step.ranked.shape[1]))
+                there[step.examples[step.ended]] = ranked[step.ended]
+            slots = at[step.examples].clamp(max=step.slots.shape[1] - 1)
+            idle = step.stays.gather(-1, slots) | ~there[step.examples]
+            actions = step.actions.gather(-1, slots).masked_fill(idle, -1)
+            found[step.examples, :, place] = actions
+            at[step.examples] = step.slots.gather(-1, slots)
+        return found
 
     def path(self, example: int, step: int, slot: int) -> Path:
         """Follow the back-pointers from a slot after `step` transitions to the start."""

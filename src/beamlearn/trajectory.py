@@ -113,9 +113,19 @@ class Trajectory:
         return self._per_example(lambda t: t.increased.long())
 
     @cached_property
+    def steps(self) -> Int[Tensor, " batch"]:
+        """How many transitions each example has."""
+        return self._per_example(lambda t: torch.ones_like(t.step.examples))
+
+    @cached_property
     def final_costs(self) -> Float[Tensor, " batch"]:
         """c*(b_h), the cost of the output (or, after a stop, of the best it can still become)."""
         return self._per_example(lambda t: torch.where(t.step.ended, _beam_minimum(t), 0.0))
+
+    @cached_property
+    def final_scores(self) -> Float[Tensor, " batch"]:
+        """The score of the first node of b_h."""
+        return self._per_example(lambda t: torch.where(t.step.ended, t.step.scores[:, 0], 0.0))
 
     def losses(
         self, loss: AnyLoss, reduction: Literal["sum", "mean"] = "sum"

@@ -1,0 +1,5 @@
+"""`python -m beamlearn`: the command line."""
+
+from .cli import main
+
+main()

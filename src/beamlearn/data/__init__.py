@@ -1,0 +1,1 @@
+"""What is read and written: text, CoNLL-U, column files, HKCanCor and word vectors."""

@@ -1,0 +1,93 @@
+"""Column files: one word a line with its labels beside it, a blank line after each sentence."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from .row import Row
+from .text import DataError, bare, blank
+
+FIELD = re.compile(r"[^ \t]+")
+"""A field where spaces separate: other spaces of Unicode may be part of a word."""
+
+
+def parse(lines: Sequence[str], path: str) -> list[list[Row]]:
+    """Find the words of each sentence with all their columns; the first is the word.
+
+    Tabs separate if the first line with data has one, otherwise runs of spaces do. Lines of
+    nothing but spaces and tabs count as blank. "#" is a word like any other, with one exception:
+    where tabs separate, a line before a sentence that begins with "# " and has no tab is a
+    comment. "-DOCSTART-" is a sentence of one word.
+    """
+    tabs = tab_separated(lines)
+    sentences: list[list[Row]] = []
+    words: list[Row] = []
+    first: Row | None = None
+    for number, line in enumerate(lines, 1):
+        text = bare(line, number)
+        if blank(text):
+            if words:
+                sentences.append(words)
+                words = []
+        elif not (tabs and not words and like_comment(text)):
+            row = Row(tuple(text.split("\t") if tabs else FIELD.findall(text)), number)
+            first = first or row
+            check(row, first, tabs, path)
+            words.append(row)
+    return [*sentences, words] if words else sentences
+
+
+def check(row: Row, first: Row, tabs: bool, path: str) -> None:
+    """Refuse a line without a word and one with more or fewer columns than the first."""
+    if len(row.fields) != len(first.fields):
+        raise DataError(
+            f"{path}:{row.line}: Every line must have as many columns as the first, "
+            f"{len(first.fields)} (line {first.line}), but {len(row.fields)} came; columns are "
+            f"separated by {'one tab' if tabs else 'spaces'} here."
+        )
+    if not row.fields[0]:
+        raise DataError(
+            f"{path}:{row.line}: Every line needs a word in column 1, but it is empty; write the "
+            "word, or leave the whole line blank to end a sentence."
+        )
+
+
+def data(lines: Sequence[str]) -> Iterator[str]:
+    """The lines that are not blank, without their ends."""
+    texts = (bare(line, number) for number, line in enumerate(lines, 1))
+    return (text for text in texts if not blank(text))
+
+
+def like_comment(text: str) -> bool:
+    """Would this line be a comment if tabs separated the columns?"""
+    return text.startswith("# ") and "\t" not in text
+
+
+def tab_separated(lines: Sequence[str]) -> bool:
+    """Do tabs separate the columns, as the first line that is surely data shows?"""
+    return "\t" in next((text for text in data(lines) if not like_comment(text)), "")
+
+
+def separator(lines: Sequence[str]) -> str:
+    """What a new column is separated by: the file's own separator; a tab in a list of words."""
+    spaces = not tab_separated(lines) and any(" " in text for text in data(lines))
+    return " " if spaces else "\t"
+
+
+def replaced(text: str, tabs: bool, column: int, value: str) -> str:
+    """Replace field `column` (0-based) of a line and leave what is between the fields.
+
+    >>> replaced("a  b   c ", False, 1, "new")
+    'a  new   c '
+    """
+    if tabs:
+        fields = text.split("\t")
+        fields[column] = value
+        return "\t".join(fields)
+    start, end = list(FIELD.finditer(text))[column].span()
+    return text[:start] + value + text[end:]
+
+
+def appended(text: str, between: str, value: str) -> str:
+    """Add a field after the last one; spaces at the end of the line stay there."""
+    end = len(text) if between == "\t" else len(text.rstrip(" \t"))
+    return text[:end] + between + value + text[end:]

@@ -1,0 +1,101 @@
+"""CoNLL-U: sentences of words with ten fields, and the trees over them."""
+
+import re
+from collections.abc import Sequence
+
+from .row import Row
+from .text import DataError, bare, blank
+
+FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+FORM, UPOS, XPOS, FEATS, HEAD, DEPREL, MISC = (
+    FIELDS.index(name) for name in ("form", "upos", "xpos", "feats", "head", "deprel", "misc")
+)
+WORD = re.compile(r"[0-9]+")
+NO_WORD = re.compile(r"[0-9]+(-|\.)[0-9]+")
+"""The ids of multiword tokens (1-2) and of empty nodes (8.1)."""
+
+
+def parse(lines: Sequence[str], path: str) -> list[list[Row]]:
+    """Find the words of each sentence; multiword tokens and empty nodes are checked and left out.
+
+    Lines that begin with "#" are comments, and a block without words is no sentence. Lines of
+    nothing but spaces and tabs count as blank.
+    """
+    sentences: list[list[Row]] = []
+    words: list[Row] = []
+    for number, line in enumerate(lines, 1):
+        text = bare(line, number)
+        if blank(text):
+            if words:
+                sentences.append(words)
+                words = []
+        elif not text.startswith("#"):
+            fields = tuple(text.split("\t"))
+            if len(fields) != len(FIELDS):
+                raise DataError(f"{path}:{number}: {wrong_count(text)}")
+            if fields[0] == str(len(words) + 1):
+                words.append(Row(fields, number))
+            elif not NO_WORD.fullmatch(fields[0]):
+                raise DataError(f"{path}:{number}: {wrong_id(fields[0], len(words) + 1)}")
+            if not fields[FORM]:
+                raise DataError(
+                    f"{path}:{number}: Every word needs a form, but column 2 is empty; write the "
+                    "word or '_' there."
+                )
+    return [*sentences, words] if words else sentences
+
+
+def wrong_count(text: str) -> str:
+    """The sentence for a line that has not ten fields."""
+    came = text.count("\t") + 1
+    if came < len(FIELDS) <= len(text.split()):
+        advice = "put tabs where there are spaces now"
+    elif came < len(FIELDS):
+        advice = "write '_' where there is no value, or read the file with the layout 'columns'"
+    else:
+        advice = "remove the fields after MISC"
+    return (
+        f"A CoNLL-U line must have {len(FIELDS)} fields with tabs between them, but {came} came; "
+        f"{advice}."
+    )
+
+
+def wrong_id(came: str, due: int) -> str:
+    """The sentence for an id that is not the one that is due."""
+    if not WORD.fullmatch(came):
+        return (
+            f"An id must be a number such as {due}, a range such as 1-2 or an empty node such as "
+            f"8.1, but {came!r} came; correct column 1, or begin a comment with '#'."
+        )
+    advice = "put a blank line between sentences" if came == "1" else "number the words anew"
+    return (
+        f"The words of a sentence must be numbered 1, 2, ..., but {came} came for {due}; {advice}."
+    )
+
+
+def heads(sentence: Sequence[Row], path: str = "CoNLL-U") -> list[int]:
+    """The head of each word as a 1-based number, 0 for a root."""
+    found = []
+    for number, row in enumerate(sentence, 1):
+        came = row.fields[HEAD]
+        head = int(came) if WORD.fullmatch(came) else -1
+        if not 0 <= head <= len(sentence) or head == number:
+            raise DataError(
+                f"{path}:{row.line}: A head must be the number of another word of the sentence (1 "
+                f"to {len(sentence)}) or 0 for the root, but {came!r} came for word {number}; "
+                "correct column 7, or use a file that is annotated with trees."
+            )
+        found.append(head)
+    return found
+
+
+def relations(sentence: Sequence[Row], path: str = "CoNLL-U") -> list[str]:
+    """The relation of each word to its head."""
+    for row in sentence:
+        if row.fields[DEPREL] in ("", "_"):
+            raise DataError(
+                f"{path}:{row.line}: Every word needs a relation to its head, but "
+                f"{row.fields[DEPREL]!r} came; fill column 8, or use a file that is annotated "
+                "with trees."
+            )
+    return [row.fields[DEPREL] for row in sentence]

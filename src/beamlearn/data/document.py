@@ -1,0 +1,220 @@
+"""A file of sentences: its words and labels, and the same file with labels replaced."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from ..check import check_choice, unknown
+from . import columns, conllu
+from .row import Row as Row
+from .supertags import supertags
+from .text import BYTE_ORDER_MARK, DataError, bare, name_of, read_lines
+
+NAMED = {"upos": conllu.UPOS, "xpos": conllu.XPOS, "feats": conllu.FEATS}
+SUPERTAG = "supertag"
+FIRST_ID = re.compile(r"1|1-[0-9]+|0\.[0-9]+")
+NUMBER = re.compile(r"-?[1-9][0-9]*")
+
+
+@dataclass(frozen=True)
+class Document:
+    """A file: all its lines as they are, and the words found in them."""
+
+    path: str
+    """As messages call it."""
+    lines: list[str]
+    sentences: list[list[Row]]
+    layout: Literal["conllu", "columns"]
+
+    def words(self) -> list[list[str]]:
+        """The words of each sentence."""
+        form = conllu.FORM if self.layout == "conllu" else 0
+        return self.fields(form)
+
+    def column(self, name: str) -> list[list[str]]:
+        """The labels of each sentence.
+
+        CoNLL-U: "upos", "xpos", "feats", "supertag" (computed from the tree) or a number from
+        "1" to "10". Column files: a number from "1", the word, or from the end, "-1". An empty
+        value is refused with its line, and so is a column that holds nothing but "_": it has no
+        labels. (In FEATS "_" is a label; it is refused only if UPOS and XPOS are empty too.)
+        """
+        if self.layout == "conllu" and name == SUPERTAG:
+            trees = (
+                (conllu.heads(sentence, self.path), conllu.relations(sentence, self.path))
+                for sentence in self.sentences
+            )
+            return [supertags(heads, relations) for heads, relations in trees]
+        index = self.index(name)
+        if not self.sentences:
+            return []
+        if index is None:
+            raise DataError(
+                f"{self.path}: Labels were expected in column {name}, but the lines of this file "
+                f"have {count(self.width, 'column')}; name another column."
+            )
+        self.check_labels(index, name)
+        return self.fields(index)
+
+    def rewrite(self, column: str, values: Sequence[Sequence[str]]) -> str:
+        """The text of the file with `values` in `column`, and not one other byte changed.
+
+        A supertag goes into MISC as "Supertag=...", beside what is there. A column file that has
+        no such column gets it as its last one; so do the names of CoNLL-U ("upos", ...).
+        """
+        check_aligned(self, values)
+        index = self.index(column, appending=True)
+        if index is not None and index <= (conllu.FORM if self.layout == "conllu" else 0):
+            raise DataError(
+                f"{self.path}: Labels must not replace the words, but column {column} of this "
+                "file holds the words or their ids; name another column."
+            )
+        check_values(self, column, {value for sentence in values for value in sentence})
+        tabs = self.layout == "conllu" or columns.tab_separated(self.lines)
+        between = columns.separator(self.lines) if index is None else ""
+        lines = list(self.lines)
+        for sentence, labels in zip(self.sentences, values, strict=True):
+            for row, value in zip(sentence, labels, strict=True):
+                before, text, after = parted(lines[row.line - 1], row.line)
+                if index is None:
+                    text = columns.appended(text, between, value)
+                else:
+                    if column == SUPERTAG:
+                        value = with_supertag(row.fields[index], value)
+                    text = columns.replaced(text, tabs, index, value)
+                lines[row.line - 1] = before + text + after
+        return "".join(lines)
+
+    @property
+    def width(self) -> int:
+        """How many columns a line has; 0 if there are no words."""
+        return len(self.sentences[0][0].fields) if self.sentences else 0
+
+    def fields(self, index: int) -> list[list[str]]:
+        """One field (0-based) of every word."""
+        return [[row.fields[index] for row in sentence] for sentence in self.sentences]
+
+    def index(self, name: str, appending: bool = False) -> int | None:
+        """Which field a column is (0-based), or none if these lines do not have it."""
+        if self.layout == "conllu":
+            known = {**NAMED, **{str(i + 1): i for i in range(len(conllu.FIELDS))}}
+            if appending:
+                known[SUPERTAG] = conllu.MISC
+            if name not in known:
+                names = [*NAMED, SUPERTAG, "1", "...", str(len(conllu.FIELDS))]
+                raise DataError(f"{self.path}: {unknown(names, name, 'column')}")
+            return known[name]
+        if appending and name in (*NAMED, SUPERTAG):
+            return None
+        if not NUMBER.fullmatch(name):
+            names = [str(i) for i in range(1, self.width + 1)]
+            raise DataError(f"{self.path}: {unknown([*names, '-1'], name, 'column')}")
+        index = int(name) - 1 if int(name) > 0 else self.width + int(name)
+        counted_to_words = int(name) < 0 and index == 0  # the last of one column is no label
+        return None if counted_to_words or not 0 <= index < self.width else index
+
+    def check_labels(self, index: int, name: str) -> None:
+        """Refuse labels that are not there."""
+        rows = [row for sentence in self.sentences for row in sentence]
+        for row in rows:
+            if not row.fields[index]:
+                raise DataError(
+                    f"{self.path}:{row.line}: Every word needs a label in column {name}, but it "
+                    "is empty; write one there."
+                )
+        if self.layout == "columns" or not rows:
+            return
+        needed = {conllu.UPOS, conllu.XPOS} | {index} if index == conllu.FEATS else {index}
+        if all(row.fields[field] == "_" for row in rows for field in needed):
+            raise DataError(
+                f"{self.path}:{rows[0].line}: Labels were expected in column {name}, but it is "
+                "'_' for every word of the file; use an annotated file or another column."
+            )
+
+
+def read_document(
+    source: str | Path, layout: Literal["auto", "conllu", "columns"] = "auto"
+) -> Document:
+    """Read a file of sentences; "-" is standard input, and gzip is unpacked.
+
+    "auto" takes a file for CoNLL-U if its name says so (".conllu", ".conllu.gz") or if its first
+    line with data has ten fields of which the first is the id of a first word.
+    """
+    check_choice(layout, ["auto", "conllu", "columns"], "layout")
+    lines, path = read_lines(source), name_of(source)
+    if layout == "auto":
+        named = path.endswith((".conllu", ".conllu.gz"))
+        layout = "conllu" if named or like_conllu(lines) else "columns"
+    parse = conllu.parse if layout == "conllu" else columns.parse
+    return Document(path, lines, parse(lines, path), layout)
+
+
+def like_conllu(lines: Sequence[str]) -> bool:
+    """Does the first line with data look as CoNLL-U, perhaps with spaces in place of its tabs?"""
+    text = next((text for text in columns.data(lines) if not text.startswith("#")), "")
+    for fields in (text.split("\t"), text.split()):
+        if len(fields) == len(conllu.FIELDS) and FIRST_ID.fullmatch(fields[0]):
+            return True
+    return False
+
+
+def parted(line: str, number: int) -> tuple[str, str, str]:
+    """The byte-order mark of a line, its text and its end."""
+    text = bare(line, number)
+    start = len(BYTE_ORDER_MARK) if number == 1 and line.startswith(BYTE_ORDER_MARK) else 0
+    return line[:start], text, line[start + len(text) :]
+
+
+def with_supertag(misc: str, value: str) -> str:
+    """Put a supertag into MISC, in place of an earlier one.
+
+    >>> with_supertag("SpaceAfter=No|Supertag=det/L|Gloss=the", "det/R")
+    'SpaceAfter=No|Supertag=det/R|Gloss=the'
+    """
+    items = [] if misc in ("", "_") else misc.split("|")
+    places = [i for i, item in enumerate(items) if item.startswith("Supertag=")]
+    for place in reversed(places[1:]):
+        del items[place]
+    place = places[0] if places else len(items)
+    items[place : place + 1] = [f"Supertag={value}"]
+    return "|".join(items)
+
+
+def check_aligned(document: Document, values: Sequence[Sequence[str]]) -> None:
+    """Refuse values that are not one for each word."""
+    if len(values) != len(document.sentences):
+        raise ValueError(
+            f"{document.path}: `values` must hold one list for each of the "
+            f"{count(len(document.sentences), 'sentence')}, but {len(values)} came."
+        )
+    for sentence, labels in zip(document.sentences, values, strict=True):
+        if len(labels) != len(sentence):
+            raise ValueError(
+                f"{document.path}:{sentence[0].line}: `values` must hold one label for each of "
+                f"the {count(len(sentence), 'word')} of the sentence that begins here, but "
+                f"{len(labels)} came."
+            )
+
+
+def check_values(document: Document, column: str, values: set[str]) -> None:
+    """Refuse labels that would be read as something else once they are written."""
+    tabs = document.layout == "conllu" or columns.separator(document.lines) == "\t"
+    reserved = "\t\n\r" + ("" if tabs else " ") + ("|" if column == SUPERTAG else "")
+    for value in sorted(values):
+        if not value or any(character in value for character in reserved):
+            raise ValueError(
+                f"{document.path}: A label written to this file must not be empty nor contain "
+                f"any of {reserved!r}, but {value!r} came; rename the label or use a file with "
+                "tabs between its columns."
+            )
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> count(1, "word"), count(2, "word")
+    ('1 word', '2 words')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,12 @@
+"""One word of a file, with the fields beside it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """One word: the fields of its line, the word among them."""
+
+    fields: tuple[str, ...]
+    line: int
+    """Counted from 1."""

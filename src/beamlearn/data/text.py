@@ -1,0 +1,157 @@
+"""Lines of text as they are in the file, plain or gzip, and their way back."""
+
+import gzip
+import io
+import os
+import secrets
+import shutil
+import sys
+import zlib
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+BYTE_ORDER_MARK = "\ufeff"
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+class DataError(ValueError):
+    """Input that cannot be used; its message names file and line."""
+
+
+def read_lines(source: str | Path) -> list[str]:
+    r"""Read all lines, each with its own line end, so that they join to the text of the file.
+
+    A line ends at "\n" and nowhere else: the other separators of Unicode may be part of a word.
+    A byte-order mark stays on the first line. "-" is standard input. What begins as gzip does
+    is unpacked, whatever its name.
+    """
+    return list(iterate_lines(source))
+
+
+def iterate_lines(source: str | Path) -> Generator[str, None, None]:
+    """Yield what `read_lines` lists, for files that are larger than the memory."""
+    name, number = name_of(source), 0
+    try:
+        with opened(source) as file:
+            for number, line in enumerate(file, 1):  # noqa: B007 (the errors name it)
+                yield line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{name}:{number}: Text must be encoded in UTF-8, but byte {error.start + 1} of this "
+            f"line (0x{error.object[error.start]:02x}) is not; convert the file, for example with "
+            "`iconv -f LATIN1 -t UTF-8`."
+        ) from error
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(
+            f"{name}: A gzip file must be complete, but this one is cut off or damaged after line "
+            f"{number} ({error}); copy or download it again."
+        ) from error
+    except (OSError, ValueError) as error:
+        raise unreadable(name, error) from error
+
+
+def bare(line: str, number: int) -> str:
+    r"""The text of line `number` (1-based) without its line end and byte-order mark.
+
+    >>> bare("\ufeffa word \r\n", 1)
+    'a word '
+    """
+    text = line.removesuffix("\n").removesuffix("\r")
+    return text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text
+
+
+def blank(text: str) -> bool:
+    """Does a line without its end hold nothing but spaces and tabs?"""
+    return not text.strip(" \t")
+
+
+def name_of(source: str | Path) -> str:
+    """What messages call a source."""
+    return "standard input" if str(source) == "-" else str(source)
+
+
+def unreadable(name: str, error: Exception) -> DataError:
+    """The sentence for a file that cannot be opened or read."""
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return DataError(f"{name}: A file was expected, but there is none; check the path.")
+    if isinstance(error, IsADirectoryError):
+        return DataError(
+            f"{name}: A file was expected, but this is a folder; name one of its files."
+        )
+    if isinstance(error, PermissionError):
+        return DataError(
+            f"{name}: A readable file was expected, but reading it is not permitted; change its "
+            "permissions or copy it."
+        )
+    return DataError(
+        f"{name}: A readable file was expected, but the system says: {error}; check the path."
+    )
+
+
+@contextmanager
+def opened(source: str | Path) -> Iterator[BinaryIO]:
+    """Open the bytes of a source, unpacked."""
+    packed = (
+        io.BufferedReader(io.BytesIO(sys.stdin.buffer.read()))
+        if str(source) == "-"
+        else open(source, "rb")  # noqa: SIM115 (closed below)
+    )
+    with packed:
+        if packed.peek(2)[:2] != GZIP_MAGIC:
+            yield packed
+            return
+        with gzip.GzipFile(fileobj=packed) as file, io.BufferedReader(file) as unpacked:
+            yield unpacked
+
+
+def write_text(target: str | Path | None, text: str) -> None:
+    """Write `text` as it is, whole or not at all; "-" or nothing is standard output.
+
+    A file is written under a temporary name in its folder and then renamed, so nobody sees half
+    of it. A name that ends in ".gz" is packed, the same text always to the same bytes.
+    """
+    if target is None or str(target) == "-":
+        print_text(text)
+        return
+    data = text.encode("utf-8")
+    if str(target).endswith(".gz"):
+        data = gzip.compress(data, mtime=0)
+    try:
+        write_bytes(Path(target), data)
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"{target}: The result must be written to a file in a folder that exists and permits "
+            f"it, but the system says: {error}; choose another place."
+        ) from error
+
+
+def print_text(text: str) -> None:
+    """Write to standard output in UTF-8, without translating line ends where it takes bytes."""
+    binary = getattr(sys.stdout, "buffer", None)
+    if binary is None:  # replaced by a notebook or by `redirect_stdout`
+        sys.stdout.write(text)
+        return
+    sys.stdout.flush()
+    binary.write(text.encode("utf-8"))
+    binary.flush()
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Replace the file at `path`, or follow it where it is a link, a pipe or a device."""
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():  # /dev/null must not be replaced by a file
+        path.write_bytes(data)
+        return
+    temporary = path.with_name(f".beamlearn-{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            shutil.copymode(path, temporary)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,56 @@
+"""The figure of the demo: how right each model is, by the width of the beam at test time."""
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+
+class FigureError(ValueError):
+    """A figure that cannot be drawn; the message says what to install."""
+
+
+def check_matplotlib() -> None:
+    """Refuse to begin a demo that could not be finished."""
+    if find_spec("matplotlib") is None:
+        raise FigureError(
+            "The figure of the demo is drawn by the package 'matplotlib', but that is not "
+            "installed; run `pip install 'beamlearn[demo]'`."
+        )
+
+
+def draw(curves: Mapping[str, Mapping[int, float]], folder: Path) -> list[Path]:
+    """Draw accuracy against width, a curve for each title; write widths.png and widths.svg."""
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    for (title, curve), marker in zip(curves.items(), "os", strict=True):
+        (line,) = axes.plot(
+            list(curve), [100 * rate for rate in curve.values()], marker=marker, label=title
+        )
+        best = max(curve, key=lambda width: width)
+        axes.annotate(
+            f"{100 * curve[best]:.1f}",
+            (best, 100 * curve[best]),
+            xytext=(8, -3),
+            textcoords="offset points",
+            color=line.get_color(),
+        )
+    widths = sorted({width for curve in curves.values() for width in curve})
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(widths, [str(width) for width in widths])
+    axes.set_xlim(widths[0] / 1.15, widths[-1] * 1.35)
+    axes.set_xlabel("width of the beam at test time")
+    axes.set_ylabel("characters labeled right (%)")
+    axes.set_title("Cantonese conversations, words and tags as they are spoken", fontsize="medium")
+    axes.grid(alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(title="same network, trained", frameon=False, loc="best")
+    paths = [folder / "widths.png", folder / "widths.svg"]
+    with rc_context({"svg.hashsalt": "beamlearn"}):
+        figure.savefig(paths[0], dpi=160)
+        figure.savefig(paths[1], metadata={"Date": None})
+    return paths

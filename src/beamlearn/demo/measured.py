@@ -1,0 +1,68 @@
+"""How right and how fast a model of the demo is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import torch
+
+from ..tasks.tagging.bio import span_scores
+from ..tasks.tagging.decode import tag
+from ..tasks.tagging.model import Tagger
+from ..tasks.tagging.sentences import Sentences
+
+WIDTHS = (1, 2, 4, 8, 16)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A model with a beam of one width on the test recordings."""
+
+    model: str
+    width: int
+    accuracy: float
+    """The share of characters whose label is right."""
+    f1: float
+    """Of words that are found with the right beginning, end and tag."""
+    characters_per_second: float
+    labels: list[tuple[str, ...]]
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers."""
+        return {name: value for name, value in vars(self).items() if name != "labels"}
+
+
+def measure_all(taggers: Mapping[str, Tagger], test: Sentences) -> dict[tuple[str, int], Measured]:
+    """Measure every model at every width, on one thread: more are of no use to so small ones."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        return {
+            (name, width): measure(name, tagger, test, width)
+            for name, tagger in taggers.items()
+            for width in WIDTHS
+        }
+    finally:
+        torch.set_num_threads(threads)
+
+
+def measure(name: str, tagger: Tagger, test: Sentences, width: int) -> Measured:
+    """Label the test utterances and compare with their right labels."""
+    began = perf_counter()
+    found = dict(tag(tagger, test.words, width))
+    seconds = perf_counter() - began
+    labels = [found[number].tags for number in range(len(test))]
+    right = [
+        a == b
+        for gold, said in zip(test.tags, labels, strict=True)
+        for a, b in zip(gold, said, strict=True)
+    ]
+    return Measured(
+        model=name,
+        width=width,
+        accuracy=sum(right) / len(right),
+        f1=span_scores(test.tags, labels)["f1"],
+        characters_per_second=len(right) / seconds,
+        labels=labels,
+    )

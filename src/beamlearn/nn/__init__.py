@@ -1,0 +1,1 @@
+"""The network parts that tasks share."""

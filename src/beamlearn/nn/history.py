@@ -1,0 +1,91 @@
+"""A recurrent memory of what each hypothesis of a beam has done."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from ..neighbors import Move
+
+Cell = Literal["lstm", "gru"]
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """The state of every hypothesis, and what actions look like to the cell."""
+
+    hidden: Float[Tensor, "batch k size"]
+    cell: Float[Tensor, "batch k size"] | None
+    """The second state of an LSTM."""
+    actions: Float[Tensor, "actions gates"]
+    """W x + b for every action x, once per search."""
+
+
+class History(nn.Module):
+    """An LSTM or GRU over the actions of each hypothesis.
+
+    Two things make it cheap beside a cell that is run on every slot: the input half of the
+    gates is a table with one row per action, and the recurrent half is computed once for every
+    hypothesis that has descendants, of which a beam has fewer than slots.
+    """
+
+    def __init__(self, actions: int, size: int, embedding: int, kind: Cell = "lstm") -> None:
+        super().__init__()
+        self.size, self.kind = size, kind
+        gates = {"lstm": 4, "gru": 3}[kind] * size
+        self.embedding = nn.Embedding(actions, embedding)
+        self.input = nn.Linear(embedding, gates)
+        self.recurrent = nn.Linear(size, gates)
+        bound = size**-0.5
+        for parameter in (*self.input.parameters(), *self.recurrent.parameters()):
+            nn.init.uniform_(parameter, -bound, bound)
+
+    def start(self, batch: int) -> Recalled:
+        """Nothing done yet, in one slot per example."""
+        hidden = self.input.weight.new_zeros(batch, 1, self.size)
+        table = self.input(self.embedding.weight)
+        return Recalled(hidden, hidden if self.kind == "lstm" else None, table)
+
+    def advance(self, before: Recalled, move: Move) -> Recalled:
+        """Read the action that each slot takes."""
+        parents, child_of = _parents(move, before.hidden.shape[1])
+        hidden = before.hidden.flatten(0, 1).index_select(0, parents)
+        recurrent = self.recurrent(hidden).index_select(0, child_of)
+        given = before.actions.index_select(0, move.actions.flatten())
+        shape = (*move.actions.shape, self.size)
+        if before.cell is None:
+            hidden = _gru(given, recurrent, hidden.index_select(0, child_of))
+            return replace(before, hidden=hidden.view(shape))
+        cell = before.cell.flatten(0, 1).index_select(0, parents[child_of])
+        hidden, cell = _lstm(given + recurrent, cell)
+        return replace(before, hidden=hidden.view(shape), cell=cell.view(shape))
+
+
+def _parents(move: Move, slots: int) -> tuple[Int[Tensor, " parents"], Int[Tensor, " children"]]:
+    """The hypotheses that have descendants, by flat index, and whose child each slot is."""
+    rows = move.rows
+    if rows is None:
+        rows = torch.arange(move.slots.shape[0], device=move.slots.device)
+    index = (rows[:, None] * slots + move.slots).flatten()
+    if move.slots.shape[1] == 1:
+        return index, torch.arange(len(index), device=index.device)
+    parents, child_of = torch.unique(index, return_inverse=True)
+    return parents, child_of
+
+
+def _lstm(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+    """c' = sigmoid(f) c + sigmoid(i) tanh(g);  h' = sigmoid(o) tanh(c')."""
+    size = cell.shape[-1]
+    i, f, o = gates[:, : 3 * size].sigmoid().chunk(3, dim=-1)
+    cell = f * cell + i * gates[:, 3 * size :].tanh()
+    return o * cell.tanh(), cell
+
+
+def _gru(given: Tensor, recurrent: Tensor, hidden: Tensor) -> Tensor:
+    """h' = (1 - z) tanh(n_given + r n_recurrent) + z h, with r and z from sigmoids."""
+    size = hidden.shape[-1]
+    r, z = (given[:, : 2 * size] + recurrent[:, : 2 * size]).sigmoid().chunk(2, dim=-1)
+    new = (given[:, 2 * size :] + r * recurrent[:, 2 * size :]).tanh()
+    return new + z * (hidden - new)

@@ -1,0 +1,197 @@
+"""How to learn: every choice in one checked value, from Python, TOML or a command line."""
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar, get_args
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from .algorithms import ALGORITHMS, Algorithm
+from .check import by_name, unknown
+from .losses import LOSSES, Loss
+from .strategies import STRATEGIES, Interpolate, Strategy, as_strategy, linear
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+Model = TypeVar("Model", bound="Settings")
+
+
+class SettingsError(ValueError):
+    """A setting that cannot be used; the message names it."""
+
+
+class Settings(BaseModel):
+    """A frozen group of settings that refuses keys it does not know."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+
+def one_of(table: Mapping[str, Any], kind: str) -> AfterValidator:
+    """Accept the names in `table`; answer a misspelling with the nearest one."""
+
+    def check(name: str) -> str:
+        by_name(table, name, kind)
+        return name
+
+    return AfterValidator(check)
+
+
+def _ramp(value: object) -> str:
+    """Accept a number, or two with a colon: from the first to the second during training."""
+    parts = str(value).split(":")
+    try:
+        numbers = [float(part) for part in parts]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (1, 2):
+        raise ValueError(f"must be a number, or two as in 1:8, but {str(value)!r} came")
+    return ":".join(parts)
+
+
+def _widths(value: str) -> str:
+    if not all(part.isdecimal() and int(part) >= 1 for part in value.split(":")):
+        raise ValueError(
+            f"must be a whole number of at least 1, or two as in 1:8, but {value!r} came"
+        )
+    return value
+
+
+def _probabilities(value: str) -> str:
+    if not all(0 <= float(part) <= 1 for part in value.split(":")):
+        raise ValueError(
+            f"must be between 0 and 1, or two such numbers as in 0.9:0, but {value!r} came"
+        )
+    return value
+
+
+Width = Annotated[str, BeforeValidator(_ramp), AfterValidator(_widths)]
+Beta = Annotated[str, BeforeValidator(_ramp), AfterValidator(_probabilities)]
+
+
+class Learning(Settings):
+    """The choices of the meta-algorithm, and those of the optimizer under it."""
+
+    algorithm: Annotated[str, one_of(ALGORITHMS, "algorithm")] = "continue"
+    """A row of Table 1: the strategy, loss and width that are used unless told otherwise."""
+    strategy: Annotated[str, one_of(STRATEGIES, "strategy")] | None = None
+    loss: Annotated[str, one_of(LOSSES, "loss")] | None = None
+    width: Width | None = None
+    """Or `first:last`: every width in between during the first half of the training."""
+    beta: Beta | None = None
+    """For the strategy interpolate: how often to follow the oracle, or `first:last`."""
+    epochs: Annotated[int, Field(ge=1)] = 10
+    batch_size: Annotated[int, Field(ge=1)] = 32
+    learning_rate: Annotated[float, Field(gt=0)] = 2e-3
+    schedule: Literal["constant", "linear", "cosine"] = "linear"
+    """How the learning rate falls to 0 by the last round."""
+    clip: Annotated[float, Field(gt=0)] = 5.0
+    """The largest norm of a gradient."""
+    patience: Annotated[int, Field(ge=1)] | None = 5
+    """Stop after so many epochs without a better validation cost; None: never."""
+    seed: Annotated[int, Field(ge=0)] = 0
+
+    @model_validator(mode="after")
+    def _check_beta(self) -> "Learning":
+        if (self.strategy == "interpolate") != (self.beta is not None):
+            raise ValueError(
+                "`beta` goes with the strategy interpolate, and only with it; give both "
+                "(strategy = interpolate, beta = 0.5) or neither"
+            )
+        return self
+
+    @property
+    def row(self) -> Algorithm:
+        """The row of Table 1."""
+        return ALGORITHMS[self.algorithm]
+
+    @property
+    def surrogate(self) -> Loss:
+        """The loss that is chosen."""
+        return self.row.loss if self.loss is None else LOSSES[self.loss]
+
+    @property
+    def final_width(self) -> int:
+        """The width at the end of training, and the one to decode with."""
+        return self.row.width if self.width is None else int(self.width.split(":")[-1])
+
+    def width_at(self, rounds: int) -> Callable[[int], int]:
+        """The width as a function of the round, in a training of so many rounds."""
+        first, last = self.final_width, self.final_width
+        if self.width is not None:
+            first = int(self.width.split(":")[0])
+        span = max(1, rounds // 2)
+        step = 1 if last >= first else -1
+        several = abs(last - first)
+        return lambda t: first + step * min(several, (t - 1) * (several + 1) // span)
+
+    def collection(self, rounds: int) -> Strategy:
+        """The strategy that is chosen, in a training of so many rounds."""
+        if self.beta is not None:
+            first, *last = (float(part) for part in self.beta.split(":"))
+            return Interpolate(linear(first, last[0] if last else first, rounds))
+        return self.row.strategy if self.strategy is None else as_strategy(self.strategy)
+
+    @property
+    def local(self) -> bool:
+        """Is every decision learned by itself, as with maximum likelihood and DAgger?"""
+        log_loss = self.surrogate is LOSSES["log_loss_neighbors"]
+        widths = [self.row.width] if self.width is None else map(int, self.width.split(":"))
+        return log_loss and all(width == 1 for width in widths)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read settings from a TOML file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise SettingsError(
+            f"{path}: cannot be read ({error.strerror}); check `--config`."
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: must be a TOML file in UTF-8, but {error}.") from None
+
+
+def parse(model: type[Model], values: Mapping[str, Any], source: str = "") -> Model:
+    """Check `values`; the message for a wrong one names its key and where it came from."""
+    try:
+        return model.model_validate(dict(values))
+    except ValidationError as error:
+        where = f"{source}: " if source else ""
+        raise SettingsError(where + _sentence(model, error)) from None
+
+
+def _group(annotation: Any) -> type[Settings]:
+    """The settings among what a field may be."""
+    kinds = (annotation, *get_args(annotation))
+    return next(kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Settings))
+
+
+def _sentence(model: type[Settings], error: ValidationError) -> str:
+    """The first thing that is wrong, with its key; a misspelled one before one that is missing."""
+    found = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    path = [str(part) for part in found["loc"] if not str(part).startswith("function-")]
+    key = ".".join(path)
+    if found["type"] == "extra_forbidden":
+        for name in path[:-1]:
+            model = _group(model.model_fields[name].annotation)
+        return unknown(model.model_fields, path[-1], "setting")
+    if found["type"] == "missing":
+        return f"`{key}` is required, but it is missing; set it, or give --{path[-1]}."
+    message = found["msg"].removeprefix("Value error, ").rstrip(".")
+    ours = found["type"] == "value_error"  # says itself what came
+    came = "" if ours else f", but {found['input']!r} came"
+    return f"`{key}`: {message}{came}." if key else f"{message}."

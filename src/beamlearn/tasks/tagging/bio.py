@@ -1,0 +1,44 @@
+"""Spans written as BIO tags: which tag may follow which, and how well spans are found."""
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
+
+def is_bio(tags: Sequence[str]) -> bool:
+    """Are all tags O, B-... or I-..., and at least one a B-?
+
+    >>> is_bio(["O", "B-LOC", "I-LOC"]), is_bio(["NOUN", "O"])
+    (True, False)
+    """
+    parts = [tag.partition("-") for tag in tags]
+    proper = all(
+        tag == "O" or (head in ("B", "I") and dash and kind)
+        for tag, (head, dash, kind) in zip(tags, parts, strict=True)
+    )
+    return proper and any(tag.startswith("B-") for tag in tags)
+
+
+def legal_pairs(tags: Sequence[str]) -> tuple[Bool[Tensor, "tags tags"], Bool[Tensor, " tags"]]:
+    """Which tag may follow which, and which may come first: I-X goes on with an X, never begins.
+
+    >>> pairs, first = legal_pairs(["B-X", "I-X", "O"])
+    >>> pairs.tolist(), first.tolist()
+    ([[True, True, True], [True, True, True], [True, False, True]], [True, False, True])
+    """
+    inside = torch.tensor([tag.startswith("I-") for tag in tags])
+    kinds = [tag[2:] for tag in tags]
+    same = torch.tensor([[a == b != "" for b in kinds] for a in kinds]).view(len(tags), len(tags))
+    return same | ~inside, ~inside
+
+
+def span_scores(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> dict[str, float]:
+    """F1, precision and recall of whole spans (seqeval, as conlleval counts)."""
+    # Imported here because it brings scikit-learn, which takes seconds to load.
+    from seqeval.metrics import f1_score, precision_score, recall_score
+
+    measures = {"f1": f1_score, "precision": precision_score, "recall": recall_score}
+    lists = [list(map(list, side)) for side in (gold, found)]
+    return {name: float(measure(*lists, zero_division=0)) for name, measure in measures.items()}

@@ -1,0 +1,85 @@
+"""A linear tagger with hashed features, for those who come from CRFsuite."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, final
+from zlib import crc32
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from ...neighbors import Move
+from ...scorer import Scorer
+from .lexicon import affixes_of
+from .space import Position, TaggingSpace
+
+_SPREAD, _TAG, _PAIR = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
+"""Odd numbers that spread what they are multiplied with over all buckets."""
+
+
+def hashed_features(
+    words: Sequence[str], before: int = 2, after: int = 2
+) -> Int[Tensor, "words f"]:
+    """Hash the usual features of each word: itself, its affixes and shape, its neighbors.
+
+    The first column is the word itself. `before` and `after` say how many words to each side
+    are looked at; a stream has `after=0`.
+    """
+    padded = [*["<"] * before, *(word.lower() for word in words), *[">"] * after]
+    rows = []
+    for place, word in enumerate(words):
+        window = padded[place : place + before + 1 + after]
+        names = [f"word={word}", f"low={word.lower()}"]
+        names += [f"affix={affix}" for affix in affixes_of(word, 4)]
+        names += [f"at{j - before}={w}" for j, w in enumerate(window) if j != before]
+        names += [f"pair{j - before}={' '.join(window[j : j + 2])}" for j in range(len(window) - 1)]
+        rows.append([crc32(name.encode()) for name in names])
+    width = 2 + len(affixes_of("", 4)) + 2 * (before + after)
+    return torch.tensor(rows, dtype=torch.long).view(len(rows), width)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What the words say, and the last two tags of each hypothesis."""
+
+    emissions: tuple[Float[Tensor, "examples tags"], ...]
+    words: Int[Tensor, "words examples"]
+    last: Int[Tensor, "batch k"]
+    second_last: Int[Tensor, "batch k"]
+
+
+@final
+class LinearTagger(Scorer):
+    """s(tag) = theta . phi(word in context, last two tags, tag), hashed into `buckets` weights."""
+
+    def __init__(
+        self, tags: int, buckets: int, normalize: Literal["log_softmax"] | None = None
+    ) -> None:
+        super().__init__()
+        self.normalize = normalize
+        self.tags, self.buckets = tags, buckets
+        self.theta = nn.Parameter(torch.zeros(buckets))
+
+    def _dot(self, features: Int[Tensor, "*shape f"]) -> Float[Tensor, "*shape tags"]:
+        """theta . phi(features, tag) of every tag."""
+        tags = torch.arange(self.tags, device=features.device)
+        mixed = (features[..., None] * _SPREAD + (tags + 1) * _TAG) & 0x7FFFFFFFFFFF
+        mixed = (mixed ^ (mixed >> 17)) * _PAIR & 0x7FFFFFFFFFFF
+        return self.theta[(mixed ^ (mixed >> 15)) % self.buckets].sum(dim=-2)
+
+    def start(self, space: TaggingSpace) -> Memory:
+        none = torch.full((len(space), 1), self.tags, device=space.lengths.device)
+        emissions = self._dot(space.features).unbind(dim=1)
+        return Memory(emissions, space.features[..., 0].t(), none, none + 1)
+
+    def score(self, memory: Memory, nodes: Position) -> Float[Tensor, "batch k tags"]:
+        word = memory.words[nodes.word, nodes.examples][:, None]
+        last = memory.last + 1
+        history = torch.stack(
+            [last, last * 4096 + memory.second_last + 1, last * _PAIR + word], dim=-1
+        )
+        return self._dot(history) + memory.emissions[nodes.word][nodes.examples][:, None]
+
+    def advance(self, memory: Memory, nodes: Position, move: Move) -> Memory:
+        return replace(memory, last=move.actions, second_last=move.follow(memory.last))

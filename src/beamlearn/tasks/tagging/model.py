@@ -1,0 +1,118 @@
+"""Tagger: a lexicon and a scorer, which together make spaces of sentences."""
+
+from collections.abc import Sequence
+from typing import Literal, final
+
+import torch
+from torch import Tensor
+
+from ...data.vectors import read_vectors
+from ...nn.words import WordVectors
+from ...scorer import Scorer
+from .bio import is_bio, legal_pairs
+from .lexicon import Lexicon
+from .linear import LinearTagger, hashed_features
+from .network import NeuralTagger
+from .settings import TaggerSettings
+from .space import Encoded, TaggingSpace
+
+
+@final
+class Tagger:
+    """A tagging model; to `learn` and `evaluate` it is the task."""
+
+    def __init__(
+        self,
+        settings: TaggerSettings,
+        lexicon: Lexicon,
+        scorer: Scorer,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        self.settings, self.lexicon, self.scorer = settings, lexicon, scorer.to(device)
+        self.device = torch.device(device)
+        self.pairs, self.first = None, None
+        if settings.constrained:
+            if not is_bio(lexicon.tags):
+                raise ValueError(
+                    "Constraints need BIO tags (O, B-... and I-...), but the training data has "
+                    f"{', '.join(lexicon.tags[:5])}; leave `constrained` off."
+                )
+            pairs, first = legal_pairs(lexicon.tags)
+            self.pairs, self.first = pairs.to(device), first.to(device)
+
+    @classmethod
+    def build(
+        cls,
+        settings: TaggerSettings,
+        words: Sequence[Sequence[str]],
+        tags: Sequence[Sequence[str]],
+        *,
+        seed: int = 0,
+        device: torch.device | str = "cpu",
+    ) -> "Tagger":
+        """A new tagger for the words and tags of a training set, with random weights."""
+        names: Sequence[str] = ()
+        table = None
+        if settings.vectors is not None and settings.model == "neural":
+            names, table = read_vectors(settings.vectors)
+        lexicon = Lexicon.of(
+            words,
+            tags,
+            vectors=names,
+            vector_size=0 if table is None else table.shape[1],
+            min_count=settings.min_count,
+            affix_length=settings.affix_length,
+        )
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            return cls(settings, lexicon, scorer_of(settings, lexicon, table), device)
+
+    def encode(self, words: Sequence[str], tags: Sequence[str] | None = None) -> Encoded:
+        """A sentence in numbers, with its right tags if they are known."""
+        numbers = None if tags is None else self.lexicon.number_tags(tags)
+        if self.settings.model == "neural":
+            return Encoded(self.lexicon.number_words(words), numbers)
+        whole = self.settings.context == "sentence"
+        return Encoded(hashed_features(words, 2, 2 if whole else self.settings.lookahead), numbers)
+
+    def space(self, batch: Sequence[Encoded]) -> TaggingSpace:
+        """The search space of a batch."""
+        tags = len(self.lexicon.tags)
+        return TaggingSpace(batch, tags, self.pairs, self.first, self.device)
+
+
+def scorer_of(
+    settings: TaggerSettings, lexicon: Lexicon, pretrained: Tensor | None = None
+) -> Scorer:
+    """The scorer that the settings describe; pretrained vectors to be loaded later are zeros."""
+    tags = len(lexicon.tags)
+    normalize: Literal["log_softmax"] | None = None
+    if settings.normalize == "log_softmax":
+        normalize = "log_softmax"
+    if settings.model == "linear":
+        return LinearTagger(tags, settings.buckets, normalize)
+    if lexicon.vectors:
+        rows = torch.zeros(len(lexicon.vectors), lexicon.vector_size)
+        rows = rows if pretrained is None else pretrained.float()
+        pretrained = torch.cat([torch.zeros(1, lexicon.vector_size), rows])
+    words = WordVectors(
+        len(lexicon.word_numbers) + 1,
+        len(lexicon.affixes) + 1,
+        settings.word_size,
+        settings.affix_size if settings.affix_length else 0,
+        pretrained,
+        settings.freeze_vectors,
+    )
+    return NeuralTagger(
+        words,
+        tags,
+        context=settings.context,
+        lookahead=settings.lookahead,
+        encoder_size=settings.encoder_size,
+        encoder_layers=settings.encoder_layers,
+        history=settings.history,
+        history_size=settings.history_size,
+        tag_size=settings.tag_size,
+        dropout=settings.dropout,
+        normalize=normalize,
+    )

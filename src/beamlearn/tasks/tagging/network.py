@@ -1,0 +1,85 @@
+"""A neural tagger: words in context, and a memory of the tags of each hypothesis."""
+
+from dataclasses import dataclass, replace
+from typing import Literal, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from ...neighbors import Move
+from ...nn.context import Bidirectional, Lookahead
+from ...nn.history import Cell, History, Recalled
+from ...nn.words import WordVectors
+from ...scorer import Scorer
+from .space import Position, TaggingSpace
+
+Context = Literal["streaming", "sentence"]
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What the words say, and what each hypothesis recalls."""
+
+    emissions: tuple[Float[Tensor, "examples tags"], ...]
+    """Word by word, the part of the scores that is the same for all hypotheses."""
+    recalled: Recalled
+    dropped: Float[Tensor, "batch 1 size"] | None
+    """One dropout mask per sentence: its hypotheses stay comparable."""
+
+
+@final
+class NeuralTagger(Scorer):
+    """s(tag) = U context(word) + V history(tags so far)."""
+
+    def __init__(
+        self,
+        words: WordVectors,
+        tags: int,
+        *,
+        context: Context = "streaming",
+        lookahead: int = 0,
+        encoder_size: int = 128,
+        encoder_layers: int = 1,
+        history: Cell = "lstm",
+        history_size: int = 256,
+        tag_size: int = 64,
+        dropout: float = 0.0,
+        normalize: Literal["log_softmax"] | None = None,
+    ) -> None:
+        super().__init__()
+        self.normalize = normalize
+        self.words = words
+        self.context: Lookahead | Bidirectional
+        if context == "streaming":
+            self.context = Lookahead(words.size, lookahead)
+        else:
+            self.context = Bidirectional(words.size, encoder_size, encoder_layers, dropout)
+        self.emit = nn.Linear(self.context.size, tags)
+        self.history = History(tags, history_size, tag_size, history)
+        self.recall = nn.Linear(history_size, tags, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def start(self, space: TaggingSpace) -> Memory:
+        seen = self.dropout(self.words(space.features))
+        emissions = self.emit(self.dropout(self.context(seen, space.lengths)))
+        recalled = self.history.start(len(space))
+        dropped = None
+        if self.training and self.dropout.p > 0:
+            dropped = self.dropout(torch.ones_like(recalled.hidden))
+        return Memory(emissions.unbind(dim=1), recalled, dropped)
+
+    def score(self, memory: Memory, nodes: Position) -> Float[Tensor, "batch k tags"]:
+        hidden = memory.recalled.hidden
+        if memory.dropped is not None:
+            hidden = hidden * memory.dropped
+        emitted = memory.emissions[nodes.word]
+        if len(nodes.examples) < len(emitted):
+            emitted = emitted.index_select(0, nodes.examples)
+        recalled: Tensor = self.recall(hidden)
+        return recalled + emitted[:, None]
+
+    def advance(self, memory: Memory, nodes: Position, move: Move) -> Memory:
+        dropped = None if memory.dropped is None else move.keep(memory.dropped)
+        recalled = self.history.advance(memory.recalled, move)
+        return replace(memory, recalled=recalled, dropped=dropped)

@@ -1,0 +1,90 @@
+"""How good a tagger is, at one beam width."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import torch
+
+from ...calibration import calibration_error
+from ...evaluate import evaluate
+from ...training import batches_of
+from .bio import is_bio, span_scores
+from .decode import tag
+from .model import Tagger
+
+
+@dataclass(frozen=True)
+class TaggingReport:
+    """What `evaluate` says; rates are fractions."""
+
+    width: int
+    accuracy: float
+    known_accuracy: float | None
+    """Of words that the training data has; None where there are none."""
+    unknown_accuracy: float | None
+    sentence_accuracy: float
+    """The share of sentences without an error."""
+    cost: float
+    """Wrong tags per sentence."""
+    increases_per_example: float
+    """Cost increases per sentence: how often the beam lost its best hypothesis."""
+    search_error_rate: float
+    """The share of wrong sentences for which the model prefers the right tags."""
+    calibration_error: float
+    """Of the confidences of single tags."""
+    words_per_second: float
+    f1: float | None = None
+    """Of spans, where the tags are BIO; with precision and recall."""
+    precision: float | None = None
+    recall: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers that there are."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+def report(
+    tagger: Tagger,
+    words: Sequence[Sequence[str]],
+    tags: Sequence[Sequence[str]],
+    width: int = 8,
+    *,
+    batch_size: int = 64,
+) -> TaggingReport:
+    """Tag sentences with a beam of `width` and compare with their right tags."""
+    began = perf_counter()
+    found = dict(tag(tagger, words, width, batch_size=batch_size))
+    seconds = perf_counter() - began
+    taggings = [found[number] for number in range(len(words))]
+    right: list[bool] = []
+    known: list[bool] = []
+    confidence: list[float] = []
+    for sentence, gold, tagging in zip(words, tags, taggings, strict=True):
+        right += [a == b for a, b in zip(gold, tagging.tags, strict=True)]
+        known += [word in tagger.lexicon for word in sentence]
+        confidence += tagging.confidence
+    correct, seen = torch.tensor(right, dtype=torch.bool), torch.tensor(known, dtype=torch.bool)
+    examples = [tagger.encode(w, t) for w, t in zip(words, tags, strict=True)]
+    batches = batches_of(examples, batch_size)
+    costs = evaluate(batches, tagger, tagger.scorer, width, references=True)
+    best = [tagging.tags for tagging in taggings]
+    spans = span_scores(tags, best) if is_bio(tagger.lexicon.tags) else {}
+    return TaggingReport(
+        width=width,
+        accuracy=_share(correct) or 0.0,
+        known_accuracy=_share(correct[seen]),
+        unknown_accuracy=_share(correct[~seen]),
+        sentence_accuracy=sum(map(tuple.__eq__, map(tuple, tags), best)) / len(best),
+        cost=costs.cost,
+        increases_per_example=costs.increases_per_example,
+        search_error_rate=costs.search_error_rate,
+        calibration_error=calibration_error(torch.tensor(confidence), correct),
+        words_per_second=len(right) / seconds,
+        **spans,
+    )
+
+
+def _share(correct: torch.Tensor) -> float | None:
+    return float(correct.float().mean()) if len(correct) else None

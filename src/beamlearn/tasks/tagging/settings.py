@@ -1,0 +1,49 @@
+"""What a tagger is made of."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from ...settings import Learning, Settings
+
+Size = Annotated[int, Field(ge=1)]
+
+
+class TaggerSettings(Settings):
+    """The model: what it sees, and how large it is."""
+
+    model: Literal["neural", "linear"] = "neural"
+    context: Literal["streaming", "sentence"] = "sentence"
+    """May the tagger look ahead? `streaming` sees the current word and its own tags."""
+    lookahead: Annotated[int, Field(ge=0)] = 0
+    """How many words a streaming tagger may look ahead."""
+    constrained: bool = False
+    """Rule out tags that break the BIO scheme?"""
+    min_count: Annotated[int, Field(ge=1)] = 2
+    """Rarer words share one vector."""
+    word_size: Size = 64
+    affix_length: Annotated[int, Field(ge=0)] = 4
+    """The longest beginnings and ends of words that have a vector; 0: none."""
+    affix_size: Size = 64
+    vectors: str | None = None
+    """A file of pretrained word vectors (text, .npy or .safetensors)."""
+    freeze_vectors: bool = True
+    encoder_size: Size = 128
+    """Of the `sentence` context, in each direction."""
+    encoder_layers: Size = 1
+    history: Literal["lstm", "gru"] = "lstm"
+    """What reads the tags of each hypothesis."""
+    history_size: Size = 128
+    tag_size: Size = 64
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2
+    buckets: Size = 1 << 20
+    """How many weights a linear model has."""
+    normalize: Literal["auto", "log_softmax", "none"] = "auto"
+    """Turn scores into log-probabilities of the next tag? `auto`: where training is local."""
+
+    def resolved(self, learning: Learning) -> "TaggerSettings":
+        """The same with `auto` decided."""
+        if self.normalize != "auto":
+            return self
+        chosen = "log_softmax" if learning.local else "none"
+        return self.model_copy(update={"normalize": chosen})

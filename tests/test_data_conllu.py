@@ -1,0 +1,109 @@
+import gzip
+
+import pytest
+from shared_data import shared
+
+from beamlearn.data.conllu import FIELDS, FORM, HEAD, UPOS, heads, parse, relations
+from beamlearn.data.text import DataError, read_lines
+
+
+def line(id="1", form="word", head="0", deprel="root", **others):
+    fields = {"id": id, "form": form, "head": head, "deprel": deprel, **others}
+    return "\t".join(fields.get(name, "_") for name in FIELDS) + "\n"
+
+
+def test_only_words_become_rows():
+    lines = [
+        "# sent_id = 1\n",
+        "# text = ...\n",
+        line("1-2", "vámonos"),
+        line("1", "vamos"),
+        line("2", "nos"),
+        line("2.1", "empty"),
+        "\n",
+        "\n",
+        "# comments alone\n",
+        "\n",
+        line("1", "New York").rstrip("\n"),
+    ]
+    sentences = parse(lines, "f")
+    assert [[row.fields[FORM] for row in s] for s in sentences] == [["vamos", "nos"], ["New York"]]
+    assert [[row.line for row in s] for s in sentences] == [[4, 5], [11]]
+    assert parse([], "f") == []
+
+
+def test_ends_and_blanks_of_lines():
+    lines = [
+        "\ufeff" + line("1", "a").replace("\n", "\r\n"),
+        "\r\n",
+        line("1", "b"),
+        " \t \n",
+        line("1", "c"),
+    ]
+    assert [[row.fields[FORM] for row in s] for s in parse(lines, "f")] == [["a"], ["b"], ["c"]]
+    assert parse(lines, "f")[0][0].fields[-1] == "_"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("1\tword\n", "f:3: A CoNLL-U line must have 10 fields .* but 2 came; write '_' where"),
+        ("1 a b c d e 0 root _ _\n", "but 1 came; put tabs where there are spaces now"),
+        (line("1-2").replace("\t_\n", "\n"), "f:3: .* but 9 came"),
+        (line("1.1").replace("\n", "\t_\n"), "but 11 came; remove the fields after MISC"),
+        (line("x"), "f:3: An id must be a number such as 1, .* but 'x' came; correct column 1"),
+        (line("1-2x"), "An id must be .* but '1-2x' came"),
+        (line("²"), "An id must be a number such as 1"),
+        (line(""), "An id must be a number such as 1, .* but '' came"),
+        (line("2"), "f:3: The words of a sentence must be numbered 1, 2, ..., but 2 came for 1"),
+        (line("01"), "but 01 came for 1; number the words anew"),
+        (line("1") + line("1"), "f:4: .* but 1 came for 2; put a blank line between sentences"),
+        (line("1", ""), "f:3: Every word needs a form, but column 2 is empty"),
+    ],
+)
+def test_what_is_wrong_with_a_line(wrong, message):
+    lines = ["# comment\n", "\n", *wrong.splitlines(keepends=True)]
+    with pytest.raises(DataError, match=message):
+        parse(lines, "f")
+
+
+def test_trees():
+    (sentence,) = parse([line("1", head="2", deprel="det"), line("2")], "f")
+    assert heads(sentence) == [2, 0]
+    assert relations(sentence) == ["det", "root"]
+
+
+@pytest.mark.parametrize("head", ["_", "", "-1", "3", "1", "1.1", "²"])
+def test_heads_that_are_none(head):
+    (sentence,) = parse([line("1", head=head, deprel="det"), line("2")], "f")
+    with pytest.raises(DataError, match=r"^f:1: A head must .*\(1 to 2\).* came for word 1"):
+        heads(sentence, "f")
+    with pytest.raises(DataError, match="^CoNLL-U:1: A head must"):
+        heads(sentence)
+
+
+def test_relations_that_are_none():
+    (sentence,) = parse([line("1", deprel="_")], "f")
+    with pytest.raises(DataError, match="^f:1: Every word needs a relation to its head, but '_'"):
+        relations(sentence, "f")
+
+
+def is_word(id):
+    return isinstance(id, int)  # ranges and empty nodes are tuples
+
+
+@pytest.mark.parametrize("name", ["ud-english-ewt", "ud-dutch-lassysmall"])
+@pytest.mark.usefixtures("no_shape_checks")  # a check per word takes its time
+def test_real_data_is_read_as_by_the_conllu_library(name):
+    conllu = pytest.importorskip("conllu")
+    path = shared(f"{name}/dev.conllu.gz")
+    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
+        theirs = [s.filter(id=is_word) for s in conllu.parse_incr(file)]
+    ours = parse(read_lines(path), str(path))
+    assert len(ours) == len(theirs)
+    for our, their in zip(ours, theirs, strict=True):
+        assert [row.fields[FORM] for row in our] == [token["form"] for token in their]
+        assert [row.fields[UPOS] for row in our] == [token["upos"] for token in their]
+        assert heads(our) == [token["head"] for token in their]
+        assert [int(row.fields[HEAD]) for row in our] == heads(our)
+        assert relations(our) == [token["deprel"] for token in their]

@@ -1,0 +1,293 @@
+import io
+import sys
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shared_data import shared
+
+from beamlearn.data.document import read_document, with_supertag
+from beamlearn.data.text import DataError, read_lines
+
+ROW = "{}\t{}\tlemma\t{}\t_\t_\t{}\tdep\t_\t{}"
+MARKS = "ab#é𡃉\x0b\x0c\x1c\x85\xa0\u2028\u2029"
+forms = st.text(alphabet=MARKS + " \ufeff", min_size=1, max_size=4)
+plain_words = st.text(alphabet=MARKS, min_size=1, max_size=4)
+labels = st.text(alphabet="XYZ#é\u2028", min_size=1, max_size=3)
+ends = st.sampled_from(["\n", "\r\n"])
+blanks = st.sampled_from(["", "", " ", "\t "])
+
+
+@dataclass(frozen=True)
+class Case:
+    """A generated file: what was put into it, and its text for any labels."""
+
+    words: list
+    labels: list
+    pieces: list
+    """Text, or the index of the sentence and of the word whose label stands there."""
+
+    def text(self, labels=None):
+        labels = self.labels if labels is None else labels
+        return "".join(
+            piece if isinstance(piece, str) else labels[piece[0]][piece[1]] for piece in self.pieces
+        )
+
+
+@st.composite
+def conllu_cases(draw):
+    words, pieces, cut = [], [], draw(st.booleans())
+    some = st.lists(forms, max_size=2)
+
+    def put(*line):
+        pieces.extend([*line, draw(ends)])
+
+    for s in range(draw(st.integers(1, 3))):
+        for comment in draw(some):
+            put("#" + comment)
+        sentence = draw(st.lists(forms, min_size=1, max_size=4))
+        for w, form in enumerate(sentence):
+            if draw(st.booleans()):
+                put(ROW.format(f"{w + 1}-{w + 2}", "both", "_", "_", "SpaceAfter=No"))
+            before, after = ROW.format(w + 1, form, "\0", 0, draw(forms)).split("\0")
+            put(before, (s, w), after)
+            if draw(st.booleans()):
+                put(ROW.format(f"{w + 1}.1", "empty", "X", "_", "_"))
+        words.append(sentence)
+        for _ in range(draw(st.integers(1, 2))):
+            put(draw(blanks))
+    return finished(draw, words, pieces, cut)
+
+
+@st.composite
+def column_cases(draw):
+    words, pieces, tabs, cut = [], [], draw(st.booleans()), draw(st.booleans())
+    between = st.just("\t") if tabs else st.sampled_from([" ", "  ", "   "])
+    edge = st.just("") if tabs else st.sampled_from(["", " "])
+    after = draw(st.integers(0, 2))
+    for s in range(draw(st.integers(1, 3))):
+        if tabs and draw(st.booleans()):
+            pieces.extend(["# comment", draw(ends)])
+        words.append(draw(st.lists(plain_words, min_size=1, max_size=4)))
+        for w, word in enumerate(words[-1]):
+            pieces.extend([draw(edge), word, draw(between), (s, w)])
+            for _ in range(after):
+                pieces.extend([draw(between), draw(labels)])
+            pieces.extend([draw(edge), draw(ends)])
+        pieces.extend([draw(blanks), draw(ends)])
+    return finished(draw, words, pieces, cut)
+
+
+def finished(draw, words, pieces, cut):
+    if cut:  # the last line, which may be blank, without its end
+        pieces.pop()
+    if draw(st.booleans()):
+        pieces.insert(0, "\ufeff")
+    return Case(words, [draw_labels(draw, sentence) for sentence in words], pieces)
+
+
+def draw_labels(draw, sentence):
+    return draw(st.lists(labels, min_size=len(sentence), max_size=len(sentence)))
+
+
+def others(case, data):
+    return [draw_labels(data.draw, sentence) for sentence in case.words]
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory):
+    """Write a text to a file of this name and read it."""
+    folder = tmp_path_factory.mktemp("documents")
+
+    def write_and_read(text, layout="auto", name="f"):
+        (folder / name).write_bytes(text.encode())
+        return read_document(folder / name, layout)
+
+    return write_and_read
+
+
+@settings(max_examples=150)
+@given(case=conllu_cases(), data=st.data())
+def test_conllu_there_and_back(read, case, data):
+    document = read(case.text())
+    assert document.layout == "conllu"
+    assert document.words() == case.words
+    assert document.column("upos") == document.column("4") == case.labels
+    assert document.rewrite("upos", case.labels) == case.text()
+    new = others(case, data)
+    assert document.rewrite("upos", new) == case.text(new)
+    tagged = read(document.rewrite("supertag", new))
+    assert tagged.words() == case.words
+    assert [[m.split("|")[-1] for m in s] for s in tagged.column("10")] == [
+        [f"Supertag={tag}" for tag in s] for s in new
+    ]
+
+
+@settings(max_examples=150)
+@given(case=column_cases(), data=st.data())
+def test_columns_there_and_back(read, case, data):
+    document = read(case.text(), "columns")
+    assert document.words() == document.column("1") == case.words
+    assert document.column("2") == case.labels
+    assert document.column(str(1 - document.width)) == case.labels
+    assert document.rewrite("2", case.labels) == case.text()
+    new = others(case, data)
+    assert document.rewrite("2", new) == case.text(new)
+    longer = read(document.rewrite("9", new), "columns")
+    assert longer.words() == case.words
+    assert longer.column("2") == case.labels
+    assert longer.column("-1") == new
+    assert longer.width == document.width + 1
+
+
+@given(st.lists(st.lists(plain_words, min_size=1, max_size=3), min_size=1), st.booleans())
+def test_words_alone_get_a_column(read, words, spaced):
+    text = "\r\n\r\n".join(" \r\n".join(s) if spaced else "\r\n".join(s) for s in words)
+    document = read(text)
+    assert document.words() == words
+    values = [["X"] * len(sentence) for sentence in words]
+    for name in ("2", "-1", "4", "upos", "supertag"):
+        longer = read(document.rewrite(name, values))
+        assert longer.words() == words
+        assert longer.column("2") == longer.column("-1") == values
+
+
+def test_words_alone_are_separated_from_their_labels_by_a_tab(read):
+    assert read("a\nb\r\n\nc").rewrite("2", [["X", "Y"], ["Z"]]) == "a\tX\nb\tY\r\n\nc\tZ"
+    assert read("a b\n").rewrite("3", [["X"]]) == "a b X\n"
+
+
+SENTENCE = [ROW.format(1, "a", "X", 2, "_"), ROW.format(2, "b", "Y", 0, "Gloss=b")]
+CONLLU = "\n".join(SENTENCE) + "\n\n"
+
+
+def test_supertags_go_into_misc(read):
+    document = read(CONLLU)
+    assert document.column("supertag") == [["dep/R", "dep+L"]]
+    written = document.rewrite("supertag", [["dep/R", "dep+L"]])
+    assert written == "\n".join(
+        [
+            ROW.format(1, "a", "X", 2, "Supertag=dep/R"),
+            ROW.format(2, "b", "Y", 0, "Gloss=b|Supertag=dep+L"),
+            "\n",
+        ]
+    )
+    assert read(written).rewrite("supertag", [["dep/R", "dep+L"]]) == written
+
+
+def test_an_earlier_supertag_is_replaced():
+    assert with_supertag("_", "x") == with_supertag("", "x") == "Supertag=x"
+    assert with_supertag("Supertag=y|A=b|Supertag=z", "x") == "Supertag=x|A=b"
+    assert with_supertag("OldSupertag=y", "x") == "OldSupertag=y|Supertag=x"
+
+
+def test_every_column_of_conllu_can_be_written(read):
+    document = read(CONLLU)
+    for number in range(3, 11):
+        written = read(document.rewrite(str(number), [["P", "Q"]]))
+        assert written.column(str(number)) == [["P", "Q"]]
+        for other in set(range(1, 11)) - {number}:
+            assert written.fields(other - 1) == document.fields(other - 1)
+
+
+def test_the_layout_shows_in_name_or_content(read, monkeypatch):
+    assert read(CONLLU).layout == "conllu"
+    assert read("# text = a\n\n1-2" + CONLLU[1:].replace("\n2\t", "\n1\t", 1)).layout == "conllu"
+    assert read("0.1" + SENTENCE[0][1:] + "\n").layout == "conllu"
+    assert read("").layout == "columns"
+    assert read("", name="f.conllu").layout == "conllu"
+    assert read("1\tNUM\n").layout == "columns"
+    assert read("\t".join("abcdefghij")).layout == "columns"
+    assert read(CONLLU, "columns").width == 10
+    with pytest.raises(DataError, match="must have 10 fields .* but 2 came; .* layout 'columns'"):
+        read("a\tX\n", name="f.conllu.gz")
+    with pytest.raises(DataError, match="but 1 came; put tabs where there are spaces now"):
+        read(CONLLU.replace("\t", "  "))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(CONLLU.encode())))
+    document = read_document("-")
+    assert (document.path, document.layout) == ("standard input", "conllu")
+
+
+@pytest.mark.usefixtures("no_shape_checks")
+def test_an_unknown_layout(read):
+    with pytest.raises(ValueError, match="no layout called 'conll'. Did you mean 'conllu'"):
+        read("", "conll")
+
+
+def test_no_words_no_labels(read):
+    for name in ("upos", "supertag", "3"):
+        assert read("# nothing\n\n", "conllu").column(name) == []
+        assert read("# nothing\n\n", "conllu").rewrite(name, []) == "# nothing\n\n"
+    assert read("\n", "columns").column("-1") == []
+    assert read("\n", "columns").rewrite("2", []) == "\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        (CONLLU, "upso", "f: There is no column called 'upso'. Did you mean 'upos'"),
+        (CONLLU, "0", "no column called '0'.* Known: upos, xpos, feats, supertag, 1, ..., 10"),
+        (CONLLU, "11", "no column called '11'"),
+        (CONLLU, "-1", "no column called '-1'"),
+        (CONLLU, "xpos", "f:1: Labels were expected in column xpos, but it is '_' for every word"),
+        (CONLLU, "5", "f:1: Labels were expected in column 5, but it is '_'"),
+        (CONLLU.replace("\tX\t", "\t\t"), "upos", "f:1: Every word needs a label in column upos"),
+        (CONLLU.replace("\t2\tdep", "\t_\t_"), "supertag", "f:1: A head must be the number"),
+        (CONLLU.replace("0\tdep", "0\t_"), "supertag", "f:2: Every word needs a relation"),
+        ("a X\n", "upos", "f: There is no column called 'upos'.* Known: 1, 2, -1"),
+        ("a X\n", "02", "no column called '02'"),
+        ("a X\n", "3", "f: Labels were expected in column 3, but .* this file have 2 columns"),
+        ("a X\n", "-2", "Labels were expected in column -2"),
+        ("a X\n", "-3", "Labels were expected in column -3"),
+        ("a\n", "-1", "Labels were expected in column -1, but .* this file have 1 column;"),
+        ("a\tX\nb\t\n", "2", "f:2: Every word needs a label in column 2, but it is empty"),
+    ],
+)
+def test_labels_that_are_not_there(read, text, name, message):
+    with pytest.raises(DataError, match=message):
+        read(text).column(name)
+
+
+def test_no_features_is_a_label_unless_nothing_is_annotated(read):
+    assert read(CONLLU).column("feats") == read(CONLLU).column("6") == [["_", "_"]]
+    bare = CONLLU.replace("\tX\t", "\t_\t").replace("\tY\t", "\t_\t")
+    with pytest.raises(DataError, match="expected in column feats, but it is '_' for every word"):
+        read(bare).column("feats")
+    half = CONLLU.replace("\tX\t", "\t_\t")
+    assert read(half).column("upos") == [["_", "Y"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "values", "message"),
+    [
+        (CONLLU, "upos", [], "f: `values` must hold one list for each of the 1 sentence, but 0"),
+        (CONLLU, "upos", [["X"]], "f:1: .* for each of the 2 words of the sentence .* but 1 came"),
+        (CONLLU, "upos", [["X", ""]], "must not be empty nor contain any of .* but '' came"),
+        (CONLLU, "upos", [["X", "a\tb"]], r"but 'a\\tb' came; rename the label"),
+        (CONLLU, "upos", [["X", "a\n"]], r"but 'a\\n' came"),
+        (CONLLU, "supertag", [["X", "a|b"]], r"but 'a\|b' came"),
+        (CONLLU, "form", [["X", "Y"]], "no column called 'form'"),
+        (CONLLU, "1", [["X", "Y"]], "f: Labels must not replace the words, but column 1"),
+        (CONLLU, "2", [["X", "Y"]], "Labels must not replace the words, but column 2"),
+        ("a X\n", "1", [["Y"]], "Labels must not replace the words, but column 1"),
+        ("a X\n", "2", [["a b"]], "use a file with tabs between its columns"),
+        ("a X\n", "label", [["Y"]], "no column called 'label'"),
+    ],
+)
+def test_values_that_cannot_be_written(read, text, column, values, message):
+    with pytest.raises(ValueError, match=message):
+        read(text).rewrite(column, values)
+
+
+@pytest.mark.parametrize("name", ["ud-english-ewt/dev.conllu.gz", "ner-wnut17/dev.tsv.gz"])
+@pytest.mark.usefixtures("no_shape_checks")  # a check per word takes its time
+def test_real_data_there_and_back(name):
+    path = shared(name)
+    document, text = read_document(path), "".join(read_lines(path))
+    column = "upos" if document.layout == "conllu" else "2"
+    assert document.rewrite(column, document.column(column)) == text
+    changed = document.rewrite(column, [["?"] * len(words) for words in document.words()])
+    assert changed.count("\t?\t" if document.layout == "conllu" else "\t?\n") >= sum(
+        map(len, document.words())
+    )
