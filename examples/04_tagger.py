@@ -13,7 +13,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from beamlearn.estimators import BeamTagger
+from beamlearn import BeamTagger
 
 SENTENCES = """
 I/PRON know/VERB her/DET brother/NOUN

@@ -11,6 +11,7 @@ PUBLIC = {
     "Algorithm",
     "BestOnValidation",
     "BruteForceOracle",
+    "BeamTagger",
     "Evaluation",
     "Expansion",
     "Finish",

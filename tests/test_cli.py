@@ -4,8 +4,9 @@ import subprocess
 import sys
 
 import pytest
-from beamlearn.cli.main import run
 from shared_data import shared
+
+from beamlearn.cli.main import run
 
 COMMENTED = """\
 # sent_id = 1
@@ -162,8 +163,8 @@ def test_evaluate_prints_a_table(trained, capsys):
 
 
 def test_bio_columns_have_span_f1_and_constraints(tmp_path, capsys):
-    text = "\n".join(f"{word} {tag}" for word, tag in [("Anna", "B-PER"), ("Lee", "I-PER"), ("ran", "O")])
-    assert train(tmp_path, "--column", 2, "--constrained", text=f"{text}\n\n" * 20, name="ner.txt") == 0
+    text = "Anna B-PER\nLee I-PER\nran O\n\n" * 20
+    assert train(tmp_path, "--column", 2, "--constrained", text=text, name="ner.txt") == 0
     assert "span F1" in capsys.readouterr().err
     assert beamlearn("evaluate", tmp_path / "run", tmp_path / "ner.txt", "--json") == 0
     assert "f1" in json.loads(capsys.readouterr().out)["results"][0]
@@ -186,7 +187,8 @@ def test_resume_needs_no_more_than_the_folder(tmp_path, capsys):
 
 def test_settings_come_from_toml_and_the_command_line_wins(tmp_path):
     (tmp_path / "settings.toml").write_text(
-        '[learning]\nalgorithm = "bso"\nepochs = 1\nwidth = "1:2"\n[tagger]\ncontext = "streaming"\n'
+        '[learning]\nalgorithm = "bso"\nepochs = 1\nwidth = "1:2"\n'
+        '[tagger]\ncontext = "streaming"\n'
     )
     assert train(tmp_path, "--config", tmp_path / "settings.toml", "--width", 2) == 0
     config = json.loads((tmp_path / "run" / "config.json").read_text())
@@ -204,9 +206,17 @@ def test_the_linear_model_trains(tmp_path, capsys):
 
 
 def test_a_likelihood_model_is_a_warm_start(tmp_path, capsys):
+    first = tmp_path / "first"
     assert train(tmp_path, "--algorithm", "log_likelihood") == 0
-    (tmp_path / "run").rename(tmp_path / "first")
-    assert train(tmp_path, "--warm-start", tmp_path / "first", "--epochs", 1) == 0
+    (tmp_path / "run").rename(first)
+    assert train(tmp_path, "--warm-start", first, "--dropout", 0.5) == 0
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert config["tagger"]["normalize"] == "log_softmax"
+    assert config["tagger"]["dropout"] == 0.5
+    capsys.readouterr()
+    (tmp_path / "run").rename(tmp_path / "second")
+    assert train(tmp_path, "--warm-start", first, "--tag-size", 3) == 2
+    assert "`tag_size` must be 64 as in the run that is the warm start" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,19 @@ def test_a_tie_is_the_models_error():
     assert found.search_errors.tolist() == [False]
 
 
+def test_another_right_answer_with_a_lower_score_is_no_error():
+    scores = {"a": 3, "b": 2, "aa": 0, "ba": 5, "bb": 4, "aaa": 100, "baa": 6, "bba": 4}
+    space = bl.GraphSpace(
+        "",
+        lambda w: sorted(s for s in scores if s[:-1] == w),
+        cost=lambda path: float(path[-1] == "bba"),
+    )
+    scorer = bl.FunctionScorer(lambda path: scores[path[-1]])
+    found = bl.evaluate([[0]], bl.GraphTask(lambda _: space), scorer, 2, references=True)
+    assert bl.beam_search(space, scorer, 2).outputs[0][-1] == "baa"
+    assert found.search_errors.tolist() == [False]
+
+
 def test_search_errors_need_references():
     found = bl.evaluate([[0]], *garden_path(), 1)
     assert found.search_errors is None

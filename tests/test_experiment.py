@@ -330,10 +330,19 @@ def test_warm_start_takes_the_weights_over(trained, tmp_path):
 
 
 def test_warm_start_takes_the_network_over(trained, tmp_path):
-    chosen = experiment(tmp_path, warm_start=trained, network={"history_size": 5})
+    chosen = experiment(tmp_path, warm_start=trained, network={"dropout": 0.6})
     prepared = begin(chosen, tmp_path / "run")
     assert prepared.experiment.tagger.history_size == NETWORK["history_size"]
+    assert prepared.experiment.tagger.dropout == 0.6
     assert resume(tmp_path / "run").experiment == prepared.experiment
+
+
+def test_warm_start_keeps_the_sizes_of_the_network(trained, tmp_path):
+    chosen = experiment(tmp_path, warm_start=trained, network={"history_size": 5})
+    with pytest.raises(SettingsError) as error:
+        begin(chosen, tmp_path / "run")
+    one_sentence(error, "`history_size` must be 8 as in the run that is the warm start, but 5 came")
+    assert not (tmp_path / "run").exists()
 
 
 def test_warm_start_needs_every_tag(trained, tmp_path):

@@ -8,6 +8,8 @@ import pytest
 import torch
 from tiny import contents, experiment, finish, flip, halve, newest, part, training
 
+from beamlearn import training as module
+from beamlearn.evaluate import Evaluation
 from beamlearn.fit import fit
 from beamlearn.learn import Round
 from beamlearn.run import Run, RunError
@@ -29,7 +31,10 @@ def whole(tmp_path_factory):
 # --- fit ----------------------------------------------------------------------------------------
 
 
-def test_fit_shows_every_event_to_every_watcher_and_ends_with_the_best():
+def test_fit_shows_every_event_to_every_watcher_and_ends_with_the_best(monkeypatch):
+    costs = iter([torch.tensor([cost]) for cost in (2.0, 1.0, 3.0)])
+    none = torch.tensor([0])
+    monkeypatch.setattr(module, "evaluate", lambda *_: Evaluation(next(costs), none.float(), none))
     steps, seen, states = training(epochs=3), ([], []), []
 
     def first(watched, event):
@@ -41,9 +46,10 @@ def test_fit_shows_every_event_to_every_watcher_and_ends_with_the_best():
     assert seen[0] == seen[1]
     kinds = [type(event) for event in seen[0]]
     assert kinds == [Round, Round, Round, Validation] * 3
-    best = max(i for i, e in enumerate(seen[0]) if isinstance(e, Validation) and e.best)
-    for name, tensor in steps.scorer.state_dict().items():
-        assert torch.equal(tensor, states[best][f"model.{name}"])
+    assert [e.best for e in seen[0] if isinstance(e, Validation)] == [True, True, False]
+    final = steps.scorer.state_dict()
+    assert all(torch.equal(tensor, states[7][f"model.{name}"]) for name, tensor in final.items())
+    assert any(not torch.equal(t, states[11][f"model.{name}"]) for name, t in final.items())
 
 
 def test_a_second_fit_changes_nothing():

@@ -1,3 +1,4 @@
+import random
 from zlib import crc32
 
 import pytest
@@ -106,11 +107,11 @@ def test_features_and_tags_are_spread_over_the_buckets():
     assert len(set(buckets)) > 0.99 * len(buckets)
 
 
-def toy(random, sentences=40):
+def toy(seed, sentences=40):
     """`can` is a verb behind a noun and a noun behind a determiner; the rest is what it is."""
-    words, tags = [], []
+    choice, words, tags = random.Random(seed).choice, [], []
     for _ in range(sentences):
-        subject, verb, thing = random.choice("abcd"), random.choice("uvw"), random.choice("xyz")
+        subject, verb, thing = choice("abcd"), choice("uvw"), choice("xyz")
         words.append(["the", "can", subject, "can", verb, thing])
         tags.append(["D", "N", "N", "V", "V", "N"])
         words.append([subject, "can", "the", thing])
@@ -121,9 +122,7 @@ def toy(random, sentences=40):
 @pytest.mark.usefixtures("no_shape_checks")
 @pytest.mark.parametrize("context", ["streaming", "sentence"])
 def test_a_toy_is_learned(context):
-    import random
-
-    words, tags = toy(random.Random(0))
+    words, tags = toy(seed=0)
     settings = SMALL.model_copy(update={"model": "linear", "context": context})
     tagger = Tagger.build(settings, words, tags)
     assert not tagger.scorer.theta.any()
@@ -132,7 +131,7 @@ def test_a_toy_is_learned(context):
     optimizer = torch.optim.SGD(tagger.scorer.parameters(), lr=0.1)
     for _ in bl.learn(batches, tagger, tagger.scorer, optimizer, loss="perceptron_last", width=2):
         pass
-    new_words, new_tags = toy(random.Random(1), 5)
+    new_words, new_tags = toy(seed=1, sentences=5)
     found = dict(tag(tagger, new_words, width=2))
     assert [list(found[i].tags) for i in range(len(new_words))] == new_tags
 

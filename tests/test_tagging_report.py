@@ -10,7 +10,7 @@ from beamlearn.tasks.tagging.bio import span_scores
 from beamlearn.tasks.tagging.decode import tag
 from beamlearn.tasks.tagging.report import TaggingReport, report
 
-UNHEARD = [["a", "dog"], ["Rain", "runs", "unheard-of"], []]
+UNHEARD = [["The", "dog"], ["Rain", "runs", "unheard-of"], []]
 """With a label that training does not have."""
 UNSEEN = [["D", "N"], ["N", "V", "FOREIGN"], []]
 

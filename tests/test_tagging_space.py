@@ -1,6 +1,6 @@
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from taggers import BIO, TableTagger, corpora, encoded
 
@@ -18,6 +18,7 @@ def hamming(corpus):
     )
 
 
+@settings(max_examples=60)
 @given(corpora())
 def test_the_oracle_passes_the_check_of_oracles(corpus):
     check = bl.check_oracle(corpus.space(), cost=hamming(corpus))

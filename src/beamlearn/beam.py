@@ -235,18 +235,14 @@ def take(beam: Beam, neighbors: Neighbors, ranked: Selection) -> Step:
 def advance(space: SearchSpace[Any], scorer: Scorer, beam: Beam, step: Step) -> tuple[Beam, Move]:
     """Go to the next beams; examples whose search has ended leave the batch."""
     rows = step.ended.logical_not().nonzero()[:, 0] if step.some_ended else None
-
-    def keep(field: Tensor) -> Tensor:
-        return field if rows is None else field.index_select(0, rows)
-
-    move = Move(rows, keep(step.slots), keep(step.actions), keep(step.stays), keep(step.finished))
+    fields = (step.slots, step.actions, step.stays, step.finished)
+    move = Move(rows, *(f if rows is None else f.index_select(0, rows) for f in fields))
     nodes, memory = beam.nodes, beam.memory
     if move.slots.shape[0] > 0:
         nodes = space.advance(nodes, move)
         memory = scorer.advance(memory, nodes, move)
-    beam = Beam(
-        keep(step.examples), nodes, memory, keep(step.scores), keep(step.kept), move.finished
-    )
+    examples, scores, kept = map(move.keep, (step.examples, step.scores, step.kept))
+    beam = Beam(examples, nodes, memory, scores, kept, move.finished)
     return beam, move
 
 

@@ -1,35 +1,30 @@
 """Estimators: fit and predict, as scikit-learn's do, and usable with its tools."""
 # ruff: noqa: N803 (X is scikit-learn's name)
 
-from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal, final
 
-import torch
 from rich.console import Console
 
 from .check import check_width, unknown
-from .data.text import DataError
+from .device import available
 from .display import Display
 from .fit import Watcher, validation_record
 from .fit import fit as train
 from .learn import Round
 from .run import CONFIG, Run, RunError
-from .settings import Learning, Settings, SettingsError, parse
+from .settings import Learning, Settings, parse
 from .tasks.tagging import experiment as tagging
 from .tasks.tagging.decode import Tagged, Tagging, tag
 from .tasks.tagging.experiment import Experiment
+from .tasks.tagging.lists import Lists, pairs_of, split, words_of
 from .tasks.tagging.model import Tagger
 from .tasks.tagging.report import TaggingReport, report
-from .tasks.tagging.sentences import Sentences, hold_out
 from .tasks.tagging.settings import TaggerSettings
 from .training import Training, Validation
-
-Lists = Iterable[Iterable[str]]
-"""The words or the labels of each sentence."""
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -94,6 +89,7 @@ class BeamTagger:
     tag_size: int = 64
     dropout: float = 0.2
     buckets: int = 1 << 20
+    accumulate: bool = True
     normalize: Literal["auto", "log_softmax", "none"] = "auto"
     device: str = "cpu"
     verbose: bool = False
@@ -278,88 +274,3 @@ def parameters_of(experiment: Experiment) -> dict[str, Any]:
 def number(text: str | None, kind: type[int] | type[float]) -> float | str | None:
     """A setting that is written as text, as the number it is; `first:last` stays text."""
     return text if text is None or ":" in text else kind(text)
-
-
-def available(device: str) -> str:
-    """Refuse a device that is not there."""
-    try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError):
-        raise SettingsError(
-            f"`device` must be one that PyTorch has here, but {device!r} came; use cpu."
-        ) from None
-    return device
-
-
-def split(
-    X: Lists, y: Lists, X_dev: Lists | None, y_dev: Lists | None
-) -> tuple[Sentences, Sentences]:
-    """The sentences to learn from and those to validate on, without empty ones."""
-    sentences = filled(pairs_of(X, y))
-    if X_dev is not None and y_dev is not None:
-        return sentences, filled(pairs_of(X_dev, y_dev, "X_dev", "y_dev"))
-    if X_dev is not None or y_dev is not None:
-        given, missing = ("X_dev", "y_dev") if y_dev is None else ("y_dev", "X_dev")
-        raise DataError(
-            f"`X_dev` and `y_dev` go together, but only `{given}` came; add `{missing}`."
-        )
-    if len(sentences) < 2:
-        raise DataError(
-            "Without dev sentences at least 2 sentences with words are needed, but 1 came; give "
-            "`X_dev` and `y_dev`."
-        )
-    return hold_out(sentences)
-
-
-def filled(sentences: Sentences) -> Sentences:
-    """The sentences that have words."""
-    return sentences.take([i for i, words in enumerate(sentences.words) if words])
-
-
-def pairs_of(X: Lists, y: Lists, x_name: str = "X", y_name: str = "y") -> Sentences:
-    """Check that every word has a label, and that there is one."""
-    words, tags = words_of(X, x_name), words_of(y, y_name, "label")
-    if len(words) != len(tags):
-        raise DataError(
-            f"`{x_name}` and `{y_name}` must have equally many sentences, but {len(words)} and "
-            f"{len(tags)} came."
-        )
-    for i, (sentence, labels) in enumerate(zip(words, tags, strict=True)):
-        if len(sentence) != len(labels):
-            raise DataError(
-                f"`{x_name}[{i}]` and `{y_name}[{i}]` must be equally long, but "
-                f"{len(sentence)} and {len(labels)} came: one label for each word."
-            )
-    if not any(words):
-        came = "only empty sentences" if words else "no sentence"
-        raise DataError(f"`{x_name}` must have at least one word, but {came} came.")
-    return Sentences(words, tags)
-
-
-def words_of(values: Lists, name: str, unit: str = "word") -> list[list[str]]:
-    """Read sentences, whatever kind of sequences they are, into lists."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise DataError(
-            f"`{name}` must be a list of sentences, each a list of {unit}s, but "
-            f"{values!r:.60} came."
-        )
-    return [sentence_of(part, f"{name}[{i}]", unit) for i, part in enumerate(values)]
-
-
-def sentence_of(values: Iterable[str], name: str, unit: str) -> list[str]:
-    """Read one sentence."""
-    if isinstance(values, str):
-        raise DataError(
-            f"`{name}` must be a list of {unit}s, but the string {values[:60]!r} came; give a "
-            f"list, as in {values[:60].split()!r}."
-        )
-    if isinstance(values, bytes) or not isinstance(values, Iterable):
-        raise DataError(f"`{name}` must be a list of {unit}s, but {values!r:.60} came.")
-    sentence = list(values)
-    for place, value in enumerate(sentence):
-        if not isinstance(value, str):
-            raise DataError(
-                f"`{name}[{place}]` must be a {unit} as a string, but {value!r:.60} "
-                f"({type(value).__name__}) came; convert it with str()."
-            )
-    return list(map(str, sentence))  # numpy's strings become Python's

@@ -88,7 +88,8 @@ def evaluate(
             found = [path.final_costs, regrets, path.increases]
             if references:
                 right = beam_trajectory(space, scorer, 1, strategy=Oracle(), finish=finish)
-                found.append((regrets > 0) & (right.final_scores > path.final_scores))
+                wrong = regrets > path.oracle.tolerance
+                found.append(wrong & (right.final_scores > path.final_scores))
             parts.append(found)
     finally:
         scorer.train(training)

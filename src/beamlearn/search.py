@@ -86,7 +86,7 @@ def beam_search(
     *,
     finish: Finish = "pad",
     gradients: bool = False,
-    max_steps: int = 10_000,
+    max_steps: int | None = None,
 ) -> SearchResult:
     """Find the outputs that a beam of `width` nodes leads to.
 
@@ -107,7 +107,7 @@ def beam_search(
     with torch.set_grad_enabled(gradients):
         beam = initial_beam(space, scorer)
         while beam.examples.numel() > 0:
-            check_steps(len(steps), max_steps)
+            check_steps(len(steps), max_steps or space.max_steps)
             neighbors = expand(space, scorer, beam)
             step = take(beam, neighbors, policy(neighbors, width, finish))
             steps.append(step)
@@ -116,7 +116,7 @@ def beam_search(
 
 
 def exhaustive_search(
-    space: SearchSpace[Any], scorer: Scorer, *, limit: int = 100_000, max_steps: int = 10_000
+    space: SearchSpace[Any], scorer: Scorer, *, limit: int = 100_000, max_steps: int | None = None
 ) -> SearchResult:
     """Rank every output of a small space, for checking: a beam from which nothing falls.
 
@@ -139,11 +139,12 @@ def _final_lists(
     if not steps:
         return like.new_zeros(0, 1), like.new_zeros(0, 1, dtype=torch.bool)
     width = max(step.slots.shape[1] for step in steps)
+    last = [step for step in steps if step.some_ended]
 
     def lists(name: str) -> Tensor:
-        parts = [getattr(step, name)[step.ended] for step in steps]
+        parts = [getattr(step, name)[step.ended] for step in last]
         pad = torch.nn.functional.pad
         return torch.cat([pad(part, (0, width - part.shape[1])) for part in parts])
 
-    order = torch.cat([step.examples[step.ended] for step in steps]).argsort()
+    order = torch.cat([step.examples[step.ended] for step in last]).argsort()
     return lists("scores")[order], lists("ranked")[order]

@@ -39,6 +39,9 @@ class SearchSpace(ABC, Generic[Nodes]):
     the engine has back-pointers, and asks for `outputs` by the actions that led there.
     """
 
+    max_steps: int = 10_000
+    """A search that takes more transitions than this is taken for endless."""
+
     @abstractmethod
     def __len__(self) -> int:
         """The number of examples."""

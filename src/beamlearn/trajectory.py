@@ -114,8 +114,11 @@ class Trajectory:
 
     @cached_property
     def steps(self) -> Int[Tensor, " batch"]:
-        """How many transitions each example has."""
-        return self._per_example(lambda t: torch.ones_like(t.step.examples))
+        """How many transitions each example has; none if its initial node is terminal."""
+        steps = self._per_example(lambda t: torch.ones_like(t.step.examples))
+        if not self.transitions:
+            return steps
+        return steps - self.transitions[0].step.stays[:, 0].long()
 
     @cached_property
     def final_costs(self) -> Float[Tensor, " batch"]:
@@ -245,7 +248,7 @@ def beam_trajectory(
     finish: Finish = "pad",
     round: int = 1,
     generator: torch.Generator | None = None,
-    max_steps: int = 10_000,
+    max_steps: int | None = None,
 ) -> Trajectory:
     """Collect the beams that `strategy` visits, with scores and costs of all their neighbors.
 
@@ -273,7 +276,7 @@ def beam_trajectory(
     memory, costs = oracle.start(), oracle.initial()[:, None]
     transitions: list[Transition] = []
     while beam.examples.numel() > 0:
-        check_steps(len(transitions), max_steps)
+        check_steps(len(transitions), max_steps or space.max_steps)
         neighbors = expand(space, scorer, beam)
         completion = oracle.costs(memory, beam.nodes)
         check_shape(completion, tuple(neighbors.local.shape), "costs", "oracle")

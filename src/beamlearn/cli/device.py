@@ -1,11 +1,11 @@
-"""Where to compute."""
+"""The options that say where to compute."""
 
 from typing import Annotated
 
 import torch
 import typer
 
-from ..settings import SettingsError
+from ..device import available
 
 Device = Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps, ...")]
 Threads = Annotated[
@@ -17,10 +17,4 @@ def set_up(device: str, threads: int | None) -> str:
     """Check that the device is there, and set the number of threads."""
     if threads is not None:
         torch.set_num_threads(threads)
-    try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError):
-        raise SettingsError(
-            f"`device` must be one that PyTorch has here, but {device!r} came; use cpu."
-        ) from None
-    return device
+    return available(device)

@@ -17,7 +17,7 @@ from .plan import BEAM, LIKELIHOOD, TITLES, WIDTH, plan
 from .telling import conclude, introduce, results, say, sum_up, tell_example
 from .trainings import Board, train_together
 
-QUICK = {"train": 60, "dev": 20, "test": 20}
+QUICK = {"train": 40, "dev": 10, "test": 10}
 """How many utterances a quick demo has."""
 
 

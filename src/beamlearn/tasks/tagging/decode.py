@@ -76,8 +76,7 @@ def search(tagger: Tagger, batch: Sequence[Encoded], width: int) -> SearchResult
     training = tagger.scorer.training
     tagger.scorer.eval()
     try:
-        longest = max((len(sentence) for sentence in batch), default=0)
-        return beam_search(tagger.space(batch), tagger.scorer, width, max_steps=longest + 1)
+        return beam_search(tagger.space(batch), tagger.scorer, width)
     finally:
         tagger.scorer.train(training)
 

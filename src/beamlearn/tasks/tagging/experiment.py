@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import TypeAdapter
 from torch import Tensor
 
 from ...evaluate import Evaluation
@@ -38,7 +37,12 @@ class Experiment(Settings):
         return "upos" if self.data is None else self.data.column
 
     def resolved(self) -> "Experiment":
-        """The same with everything decided that was left to be found out."""
+        """The same with everything decided that was left to be found out.
+
+        A warm start decides it by the tagger that it starts from.
+        """
+        if self.warm_start is not None:
+            return self
         return self.model_copy(update={"tagger": self.tagger.resolved(self.learning)})
 
 
@@ -141,6 +145,7 @@ def first_tagger(experiment: Experiment, train: Sentences, device: str) -> Tagge
         seed = seed_of(experiment.learning.seed, "weights", 0)
         return Tagger.build(experiment.tagger, train.words, train.tags, seed=seed, device=device)
     tagger, _ = load(experiment.warm_start, device)
+    tagger = with_settings(tagger, taken_over(tagger.settings, experiment.tagger), device)
     missing = {tag for tags in train.tags for tag in tags} - set(tagger.lexicon.tags)
     if missing:
         raise SettingsError(
@@ -148,6 +153,29 @@ def first_tagger(experiment: Experiment, train: Sentences, device: str) -> Tagge
             f"it has no {sorted(missing)[0]!r}; train it on the same data and column."
         )
     return tagger
+
+
+def taken_over(kept: TaggerSettings, chosen: TaggerSettings) -> TaggerSettings:
+    """The settings of a warm start: what its weights do not depend on can be chosen anew."""
+    free = {"dropout", "accumulate", "normalize"}
+    changed = {
+        name: value
+        for name in chosen.model_fields_set
+        if (value := getattr(chosen, name)) not in (getattr(kept, name), "auto")
+    }
+    for name in changed.keys() - free:
+        raise SettingsError(
+            f"`{name}` must be {getattr(kept, name)!r} as in the run that is the warm start, but "
+            f"{changed[name]!r} came; leave it out."
+        )
+    return kept.model_copy(update=changed)
+
+
+def with_settings(tagger: Tagger, settings: TaggerSettings, device: str) -> Tagger:
+    """The same tagger, weights and all, with other settings."""
+    scorer = scorer_of(settings, tagger.lexicon)
+    scorer.load_state_dict(tagger.scorer.state_dict())
+    return Tagger(settings, tagger.lexicon, scorer, device)
 
 
 def data_of(experiment: Experiment) -> DataSettings:
@@ -171,7 +199,7 @@ def read_tagger(run: Run, experiment: Experiment, device: str) -> Tagger:
     """The tagger of a run folder, without its weights."""
     vocabulary = run.vocabulary
     try:
-        lexicon = TypeAdapter(Lexicon).validate_python(vocabulary)
+        lexicon = Lexicon.from_json(vocabulary)
         return Tagger(experiment.tagger, lexicon, scorer_of(experiment.tagger, lexicon), device)
     except (RuntimeError, ValueError):
         raise RunError(

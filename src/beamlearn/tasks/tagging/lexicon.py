@@ -9,6 +9,7 @@ from typing import Any, final
 
 import torch
 from jaxtyping import Int
+from pydantic import TypeAdapter
 from torch import Tensor
 
 from .space import UNSEEN
@@ -61,9 +62,8 @@ class Lexicon:
 
     @classmethod
     def from_json(cls, facts: Mapping[str, Any]) -> "Lexicon":
-        """Read what `to_json` wrote."""
-        lists = {name: tuple(facts[name]) for name in ("tags", "affixes", "vectors")}
-        return cls(**{**facts, **lists})
+        """Read what `to_json` wrote; ValueError if it is anything else."""
+        return TypeAdapter(cls).validate_python(facts)
 
     def to_json(self) -> dict[str, Any]:
         """Everything, as a value for a JSON file."""

@@ -54,10 +54,14 @@ class LinearTagger(Scorer):
     """s(tag) = theta . phi(word in context, last two tags, tag), hashed into `buckets` weights."""
 
     def __init__(
-        self, tags: int, buckets: int, normalize: Literal["log_softmax"] | None = None
+        self,
+        tags: int,
+        buckets: int,
+        accumulate: bool = True,
+        normalize: Literal["log_softmax"] | None = None,
     ) -> None:
         super().__init__()
-        self.normalize = normalize
+        self.accumulate, self.normalize = accumulate, normalize
         self.tags, self.buckets = tags, buckets
         self.theta = nn.Parameter(torch.zeros(buckets))
 

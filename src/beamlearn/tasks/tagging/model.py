@@ -90,7 +90,7 @@ def scorer_of(
     if settings.normalize == "log_softmax":
         normalize = "log_softmax"
     if settings.model == "linear":
-        return LinearTagger(tags, settings.buckets, normalize)
+        return LinearTagger(tags, settings.buckets, settings.accumulate, normalize)
     if lexicon.vectors:
         rows = torch.zeros(len(lexicon.vectors), lexicon.vector_size)
         rows = rows if pretrained is None else pretrained.float()
@@ -114,5 +114,6 @@ def scorer_of(
         history_size=settings.history_size,
         tag_size=settings.tag_size,
         dropout=settings.dropout,
+        accumulate=settings.accumulate,
         normalize=normalize,
     )

@@ -45,10 +45,11 @@ class NeuralTagger(Scorer):
         history_size: int = 256,
         tag_size: int = 64,
         dropout: float = 0.0,
+        accumulate: bool = True,
         normalize: Literal["log_softmax"] | None = None,
     ) -> None:
         super().__init__()
-        self.normalize = normalize
+        self.accumulate, self.normalize = accumulate, normalize
         self.words = words
         self.context: Lookahead | Bidirectional
         if context == "streaming":

@@ -38,6 +38,8 @@ class TaggerSettings(Settings):
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2
     buckets: Size = 1 << 20
     """How many weights a linear model has."""
+    accumulate: bool = True
+    """Is the score of a hypothesis the sum along its path, or only that of its last tag?"""
     normalize: Literal["auto", "log_softmax", "none"] = "auto"
     """Turn scores into log-probabilities of the next tag? `auto`: where training is local."""
 

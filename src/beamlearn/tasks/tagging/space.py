@@ -65,6 +65,7 @@ class TaggingSpace(SearchSpace[Position]):
         self.gold: Int[Tensor, "batch words"] | None = None
         if all(s.tags is not None for s in sentences):
             self.gold = _padded([s.tags for s in sentences if s.tags is not None]).to(device)
+        self.max_steps = max(len(s) for s in sentences) + 1
         self.some_empty = any(len(s) == 0 for s in sentences)
 
     def __len__(self) -> int:
