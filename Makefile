@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 .PHONY: demo test check wheel benchmarks clean
 
 demo: $(READY)
-	$(VENV)/bin/python examples/02_your_own_space.py
+	$(VENV)/bin/beamlearn demo --out build/demo
 
 test: $(READY)
 	$(VENV)/bin/python -m pytest -n 2
@@ -24,6 +24,7 @@ wheel: $(READY)
 	$(PYTHON) -m venv build/clean
 	build/clean/bin/python -m pip install --quiet -c constraints.txt dist/*.whl
 	cd build && clean/bin/python -c "import beamlearn as bl; assert len(bl.ALGORITHMS) == 8 and len(bl.losses.LOSSES) == 12; print('imported', bl.__name__, bl.__version__)"
+	build/clean/bin/beamlearn --version
 
 benchmarks: $(READY)
 	for name in weighted_pairs selection search_overhead training_round; do \

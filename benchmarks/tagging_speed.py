@@ -30,7 +30,14 @@ from beamlearn.tasks.tagging.settings import TaggerSettings
 from beamlearn.tasks.tagging.space import Encoded
 from beamlearn.training import batches_of
 
-STREAMING = TaggerSettings(context="streaming", history_size=256, dropout=0.0, normalize="none")
+STREAMING = TaggerSettings(
+    context="streaming",
+    history_size=256,
+    word_size=64,
+    affix_size=64,
+    dropout=0.0,
+    normalize="none",
+)
 SENTENCE = TaggerSettings(context="sentence", dropout=0.0, normalize="none")
 
 

@@ -11,7 +11,7 @@ from beamlearn.data.hkcancor import read_hkcancor
 from beamlearn.data.text import DataError
 from beamlearn.demo import figure, run_demo
 from beamlearn.demo.conversations import conversation_of, file_of, split, spoken, write_parts
-from beamlearn.demo.example import Example, Reading, choose, follow, legible
+from beamlearn.demo.example import Example, Reading, Tally, choose, follow, legible, tally
 from beamlearn.demo.figure import FigureError
 from beamlearn.demo.measured import WIDTHS
 from beamlearn.demo.telling import tell_example
@@ -146,6 +146,8 @@ def test_the_utterance_that_only_the_beam_gets_right(demo):
     example = choose(test, (tagger, once), (tagger, right), 8)
     assert example.recovered
     assert (example.characters, example.labels) == (("佢",) * 6, right[2])
+    assert tally(test, once, right) == Tally(beam=1, likelihood=0)
+    assert tally(test, right, once) == Tally(beam=0, likelihood=1)
     assert not choose(test, (tagger, right), (tagger, right), 8).recovered
     assert not choose(test.take([0]), (tagger, right[:1]), (tagger, once[:1]), 8).recovered
 
@@ -170,14 +172,17 @@ def test_an_example_is_told():
     wrong = Reading(("B-v", "B-y", "B-v"), (2, None, None))
     kept = Reading(right, (2, 3, 1))
     console = plain()
-    tell_example(console, Example(("我", "哋", "係"), right, wrong, kept))
+    tell_example(console, Example(("我", "哋", "係"), right, wrong, kept), Tally(5, 2))
     text = console.file.getvalue()
     assert "我哋/r  係/v" in text
     assert "我/v  哋/y  係/v" in text
     assert [line.split() for line in text.splitlines() if line.strip().startswith("哋")] == [
         ["哋", "I-r", "B-y", "(wrong)", "lost", "I-r", "3"]
     ]
-    assert "fell back to place 3 and are on top only from character 3 on" in " ".join(text.split())
+    prose = " ".join(text.split())
+    assert "gets 5 right" in prose
+    assert "the other way round there are 2. One of the 5:" in prose
+    assert "in place 3 after character 2, where greedy search would drop them" in prose
 
 
 def test_legible():

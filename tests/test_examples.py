@@ -62,9 +62,10 @@ def blocks(page):
 
 @pytest.mark.usefixtures("no_shape_checks")
 def test_the_readme_works_as_printed(capsys):
-    (code,) = blocks("README.md")
-    exec(compile(code, "README.md", "exec"), {})
+    for code in blocks("README.md"):
+        exec(compile(code, "README.md", "exec"), {})
     printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "[['DET', 'NOUN', 'VERB']] 1.0"
     assert printed[-4].startswith("abcde")
     assert "[0.0, 0.0]" in printed[-5]
 

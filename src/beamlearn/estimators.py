@@ -67,7 +67,7 @@ class BeamTagger:
     beta: float | str | None = None
     epochs: int = 10
     batch_size: int = 32
-    learning_rate: float = 2e-3
+    learning_rate: float = 3e-3
     schedule: Literal["constant", "linear", "cosine"] = "linear"
     clip: float = 5.0
     patience: int | None = 5
@@ -77,9 +77,9 @@ class BeamTagger:
     lookahead: int = 0
     constrained: bool = False
     min_count: int = 2
-    word_size: int = 64
+    word_size: int = 96
     affix_length: int = 4
-    affix_size: int = 64
+    affix_size: int = 96
     vectors: str | None = None
     freeze_vectors: bool = True
     encoder_size: int = 128
@@ -87,7 +87,7 @@ class BeamTagger:
     history: Literal["lstm", "gru"] = "lstm"
     history_size: int = 128
     tag_size: int = 64
-    dropout: float = 0.2
+    dropout: float = 0.3
     buckets: int = 1 << 20
     accumulate: bool = True
     normalize: Literal["auto", "log_softmax", "none"] = "auto"

@@ -95,7 +95,7 @@ class Learning(Settings):
     """For the strategy interpolate: how often to follow the oracle, or `first:last`."""
     epochs: Annotated[int, Field(ge=1)] = 10
     batch_size: Annotated[int, Field(ge=1)] = 32
-    learning_rate: Annotated[float, Field(gt=0)] = 2e-3
+    learning_rate: Annotated[float, Field(gt=0)] = 3e-3
     schedule: Literal["constant", "linear", "cosine"] = "linear"
     """How the learning rate falls to 0 by the last round."""
     clip: Annotated[float, Field(gt=0)] = 5.0

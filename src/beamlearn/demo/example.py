@@ -58,6 +58,28 @@ def wrong(right: Sequence[str], found: Sequence[str]) -> int:
     return sum(a != b for a, b in zip(right, found, strict=True))
 
 
+@dataclass(frozen=True)
+class Tally:
+    """How many short utterances one model gets right and the other wrong twice or more."""
+
+    beam: int
+    """Right with the model trained with the beam."""
+    likelihood: int
+    """The other way round."""
+
+
+def tally(
+    test: Sentences, likelihood: Sequence[tuple[str, ...]], beam: Sequence[tuple[str, ...]]
+) -> Tally:
+    """Count the utterances that could be examples, for either model."""
+    shown = [i for i, heard in enumerate(test.words) if legible(heard)]
+    errors = [[wrong(test.tags[i], labels[i]) for labels in (likelihood, beam)] for i in shown]
+    return Tally(
+        beam=sum(late >= 2 and trained == 0 for late, trained in errors),
+        likelihood=sum(trained >= 2 and late == 0 for late, trained in errors),
+    )
+
+
 def choose(
     test: Sentences,
     likelihood: tuple[Tagger, Sequence[tuple[str, ...]]],

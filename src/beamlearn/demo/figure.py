@@ -31,10 +31,10 @@ def draw(curves: Mapping[str, Mapping[int, float]], folder: Path) -> list[Path]:
         (line,) = axes.plot(
             list(curve), [100 * rate for rate in curve.values()], marker=marker, label=title
         )
-        best = max(curve, key=lambda width: width)
+        widest = max(curve)
         axes.annotate(
-            f"{100 * curve[best]:.1f}",
-            (best, 100 * curve[best]),
+            f"{100 * curve[widest]:.1f}",
+            (widest, 100 * curve[widest]),
             xytext=(8, -3),
             textcoords="offset points",
             color=line.get_color(),

@@ -1,6 +1,7 @@
 """How right and how fast a model of the demo is."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -33,18 +34,24 @@ class Measured:
         return {name: value for name, value in vars(self).items() if name != "labels"}
 
 
-def measure_all(taggers: Mapping[str, Tagger], test: Sentences) -> dict[tuple[str, int], Measured]:
-    """Measure every model at every width, on one thread: more are of no use to so small ones."""
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute on one thread: more are of no use to small models, and harm on a busy machine."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        return {
-            (name, width): measure(name, tagger, test, width)
-            for name, tagger in taggers.items()
-            for width in WIDTHS
-        }
+        yield
     finally:
         torch.set_num_threads(threads)
+
+
+def measure_all(taggers: Mapping[str, Tagger], test: Sentences) -> dict[tuple[str, int], Measured]:
+    """Measure every model at every width."""
+    return {
+        (name, width): measure(name, tagger, test, width)
+        for name, tagger in taggers.items()
+        for width in WIDTHS
+    }
 
 
 def measure(name: str, tagger: Tagger, test: Sentences, width: int) -> Measured:

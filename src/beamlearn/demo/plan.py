@@ -12,12 +12,15 @@ from .trainings import Job
 WIDTH = 8
 NETWORK = TaggerSettings(
     context="streaming",
-    affix_length=0,
+    min_count=2,
     word_size=64,
-    tag_size=32,
+    affix_length=0,
+    history="lstm",
     history_size=128,
-    dropout=0.0,
+    tag_size=32,
+    dropout=0.1,
 )
+"""What matters is spelled out: better defaults elsewhere do not change the story."""
 LIKELIHOOD, BEAM = "likelihood", "beam"
 ALGORITHMS = {LIKELIHOOD: "log_likelihood", BEAM: "continue"}
 TITLES = {LIKELIHOOD: "by likelihood", BEAM: "with the beam"}
@@ -33,7 +36,10 @@ def plan(out: Path, utterances: int, *, epochs: int, seed: int) -> dict[str, Job
             algorithm=algorithm,
             width=str(WIDTH) if name == BEAM else "1",
             epochs=epochs,
-            learning_rate=4e-3,
+            batch_size=64,
+            learning_rate=1e-2,
+            schedule="linear",
+            clip=5.0,
             patience=None,
             seed=seed,
         )

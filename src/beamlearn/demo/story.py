@@ -10,9 +10,9 @@ from ..records import encode
 from ..tasks.tagging.experiment import load
 from ..tasks.tagging.sentences import Sentences
 from .conversations import CREDIT, PARTS, split, spoken, write_parts
-from .example import choose
+from .example import choose, tally
 from .figure import check_matplotlib, draw
-from .measured import WIDTHS, measure_all
+from .measured import WIDTHS, measure_all, one_thread
 from .plan import BEAM, LIKELIHOOD, TITLES, WIDTH, plan
 from .telling import conclude, introduce, results, say, sum_up, tell_example
 from .trainings import Board, train_together
@@ -22,7 +22,7 @@ QUICK = {"train": 40, "dev": 10, "test": 10}
 
 
 def run_demo(
-    console: Console, out: Path, *, epochs: int = 3, seed: int = 0, quick: bool = False
+    console: Console, out: Path, *, epochs: int = 5, seed: int = 0, quick: bool = False
 ) -> None:
     """Train a network twice on Cantonese conversations and tell what the beam changes.
 
@@ -42,15 +42,16 @@ def run_demo(
         length = sum(map(len, parts["dev"].words)) / len(parts["dev"])
         train_together(jobs, Board(console, jobs, length))
     taggers = {name: load(job.folder)[0] for name, job in jobs.items()}
-    with console.status("testing"):
+    with console.status("testing"), one_thread():
         found = measure_all(taggers, parts["test"])
-        likelihood, beam = (
-            (taggers[name], found[name, WIDTH].labels) for name in (LIKELIHOOD, BEAM)
+        late, trained = (found[name, WIDTH].labels for name in (LIKELIHOOD, BEAM))
+        example = choose(
+            parts["test"], (taggers[LIKELIHOOD], late), (taggers[BEAM], trained), WIDTH
         )
-        example = choose(parts["test"], likelihood, beam, WIDTH)
+        counts = tally(parts["test"], late, trained)
     console.print(results(found))
     sum_up(console, found)
-    tell_example(console, example)
+    tell_example(console, example, counts)
     draw({TITLES[n]: {w: found[n, w].accuracy for w in WIDTHS} for n in taggers}, out)
     numbers = {
         "data": CREDIT,

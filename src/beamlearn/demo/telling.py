@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ..tasks.tagging.sentences import Sentences
 from .conversations import CREDIT
-from .example import Example, Reading, words_of
+from .example import Example, Reading, Tally, words_of
 from .measured import Measured
 from .plan import BEAM, LIKELIHOOD, TITLES, WIDTH
 
@@ -85,16 +85,22 @@ def sum_up(console: Console, found: Mapping[tuple[str, int], Measured]) -> None:
     )
 
 
-def tell_example(console: Console, example: Example) -> None:
+def tell_example(console: Console, example: Example, tally: Tally) -> None:
     """Show the words of each reading, and then what happened character by character."""
     say(console, "")
     if example.recovered:
-        say(console, "One utterance of the test recordings that only the second model gets right:")
+        say(
+            console,
+            "Of the short utterances, the model trained with the beam gets "
+            f"{tally.beam} right in which the other one has two errors or more, also with a beam "
+            f"of {WIDTH}; the other way round there are {tally.likelihood}. One of the "
+            f"{tally.beam}:",
+        )
     else:
         say(
             console,
-            "No short utterance of the test recordings is wrong in the first model and right in "
-            "the second; this one comes closest:",
+            "There is no short utterance that the model trained with the beam gets right and in "
+            "which the other one has two errors or more; this one comes closest:",
         )
     say(console, "")
     console.print(readings(example))
@@ -105,11 +111,11 @@ def tell_example(console: Console, example: Example) -> None:
     )
     lowest = example.beam.lowest
     if example.recovered and lowest > 1:
-        last = max(n for n, place in enumerate(example.beam.places, 1) if place != 1)
         say(
             console,
-            f"In the model trained with the beam they fell back to place {lowest} and are on top "
-            f"only from character {last + 1} on: the beam had kept them.",
+            f"Trained with the beam, the model has them in place {lowest} after character "
+            f"{example.beam.places.index(lowest) + 1}, where greedy search would drop them. The "
+            "beam keeps them, and at the end they are on top.",
         )
 
 
@@ -157,7 +163,7 @@ def conclude(console: Console, out: Path) -> None:
     say(console, "")
     grid = Table.grid(padding=(0, 2))
     for name, what in (
-        ("widths.png, widths.svg", "labels right by the width of the beam, both models"),
+        ("widths.png, widths.svg", "labels right by the width of the beam"),
         ("results.json", "all numbers, the split and the example"),
         (f"{LIKELIHOOD}/, {BEAM}/", "the two trained models"),
         ("train.tsv, dev.tsv, test.tsv", "the data"),
@@ -168,7 +174,7 @@ def conclude(console: Console, out: Path) -> None:
     say(console, "")
     say(console, "Next:")
     for command in (
-        f"beamlearn evaluate {out / BEAM} {out / 'test.tsv'} --width 1,8,32",
+        f"beamlearn evaluate {out / BEAM} {out / 'test.tsv'} --width 1,8,32 --threads 1",
         "beamlearn train tag --help",
     ):
         console.print(f"  {command}", highlight=False, markup=False, soft_wrap=True)

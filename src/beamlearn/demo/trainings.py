@@ -52,7 +52,7 @@ class Job:
         if self.begun and read_experiment(Run.open(self.folder)) != self.experiment.resolved():
             raise RunError(
                 f"{self.folder} must hold this training or nothing, but it holds another one "
-                "(of another seed, perhaps, or another number of epochs); choose another --out."
+                "(of another seed or version, perhaps); choose another --out."
             )
 
 

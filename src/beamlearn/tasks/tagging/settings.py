@@ -21,10 +21,10 @@ class TaggerSettings(Settings):
     """Rule out tags that break the BIO scheme?"""
     min_count: Annotated[int, Field(ge=1)] = 2
     """Rarer words share one vector."""
-    word_size: Size = 64
+    word_size: Size = 96
     affix_length: Annotated[int, Field(ge=0)] = 4
     """The longest beginnings and ends of words that have a vector; 0: none."""
-    affix_size: Size = 64
+    affix_size: Size = 96
     vectors: str | None = None
     """A file of pretrained word vectors (text, .npy or .safetensors)."""
     freeze_vectors: bool = True
@@ -35,7 +35,7 @@ class TaggerSettings(Settings):
     """What reads the tags of each hypothesis."""
     history_size: Size = 128
     tag_size: Size = 64
-    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.3
     buckets: Size = 1 << 20
     """How many weights a linear model has."""
     accumulate: bool = True
