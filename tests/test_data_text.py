@@ -145,7 +145,7 @@ def test_the_file_is_seen_only_when_it_is_whole(tmp_path, monkeypatch):
     path, seen = tmp_path / "out.txt", []
     monkeypatch.setattr(os, "fsync", lambda descriptor: seen.append(path.exists()))
     write_text(path, "new")
-    assert seen == [False]
+    assert seen[0] is False
     assert path.read_text() == "new"
 
 

@@ -7,7 +7,7 @@ from tiny import NETWORK, TAGS, conllu, contents, experiment, finish, flip, halv
 
 from beamlearn.data.text import DataError
 from beamlearn.run import RunError
-from beamlearn.sealed import seal, unseal
+from beamlearn.run.sealed import seal, unseal
 from beamlearn.settings import SettingsError
 from beamlearn.tasks.tagging.experiment import Experiment, begin, load, read_data, resume
 from beamlearn.tasks.tagging.sentences import DataSettings, Sentences

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from beamlearn import atomic
 from beamlearn.run import Checkpoint, Run, RunError
-from beamlearn.sealed import DamagedError, seal, unseal
+from beamlearn.run.sealed import DamagedError, seal, unseal
 
 DTYPES = [
     torch.bool,

@@ -3,14 +3,14 @@
 import gzip
 import io
 import os
-import secrets
-import shutil
 import sys
 import zlib
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+from .. import atomic
 
 BYTE_ORDER_MARK = "\ufeff"
 GZIP_MAGIC = b"\x1f\x8b"
@@ -144,14 +144,4 @@ def write_bytes(path: Path, data: bytes) -> None:
     if path.exists() and not path.is_file():  # /dev/null must not be replaced by a file
         path.write_bytes(data)
         return
-    temporary = path.with_name(f".beamlearn-{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            shutil.copymode(path, temporary)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    atomic.write_bytes(path, data)

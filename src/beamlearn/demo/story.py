@@ -1,12 +1,12 @@
 """The story: read, train twice, compare, look at one utterance, and say where things are."""
 
+import json
 from pathlib import Path
 
 from rich.console import Console
 
-from .. import atomic
 from ..data.hkcancor import read_hkcancor
-from ..records import encode
+from ..data.text import write_text
 from ..tasks.tagging.experiment import load
 from ..tasks.tagging.sentences import Sentences
 from .conversations import CREDIT, PARTS, split, spoken, write_parts
@@ -61,7 +61,8 @@ def run_demo(
         "results": [measured.to_json() for measured in found.values()],
         "example": example.to_json(),
     }
-    atomic.write_bytes(out / "results.json", encode(numbers, indent=1))
+    text = json.dumps(numbers, indent=1, ensure_ascii=False)
+    write_text(out / "results.json", f"{text}\n")
     conclude(console, out)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from . import atomic
+from .. import atomic
 from .records import RunError, parse, to_json
 from .sealed import DamagedError, seal, unseal
 

@@ -18,11 +18,10 @@ from typing import Any, final
 
 from torch import Tensor
 
-from . import atomic
+from .. import atomic
 from . import checkpoint as checkpoints
-from .checkpoint import Checkpoint as Checkpoint
-from .records import RunError as RunError
-from .records import read_json, read_lines, to_json
+from .checkpoint import Checkpoint
+from .records import RunError, read_json, read_lines, to_json
 from .sealed import DamagedError, seal, unseal
 
 CONFIG, VOCABULARY, METRICS = "config.json", "vocabulary.json", "metrics.json"

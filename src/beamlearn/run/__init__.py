@@ -1,0 +1,7 @@
+"""The run folder: what training writes, and everything else reads."""
+
+from .checkpoint import Checkpoint as Checkpoint
+from .folder import CONFIG as CONFIG
+from .folder import MODEL as MODEL
+from .folder import Run as Run
+from .records import RunError as RunError
