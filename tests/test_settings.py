@@ -131,7 +131,7 @@ def test_beta_goes_with_interpolate_only(values):
         ({"learning_rate": float("inf")}, "`learning_rate`: .*finite number, but inf came.$"),
         ({"learning_rate": float("nan")}, "`learning_rate`: .*finite number, but nan came.$"),
         ({"clip": -1.0}, "`clip`: .*greater than 0, but -1.0 came.$"),
-        ({"patience": 0}, "`patience`: .*greater than or equal to 1, but 0 came.$"),
+        ({"patience": -1}, "`patience`: .*greater than or equal to 0, but -1 came.$"),
         ({"seed": -1}, "`seed`: .*greater than or equal to 0, but -1 came.$"),
         ({"schedule": "lin"}, "`schedule`: .*'constant', 'linear' or 'cosine', but 'lin' came.$"),
         ({"strategy": 3}, "`strategy`: .*string, but 3 came.$"),

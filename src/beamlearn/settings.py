@@ -85,24 +85,37 @@ Beta = Annotated[str, BeforeValidator(_ramp), AfterValidator(_probabilities)]
 class Learning(Settings):
     """The choices of the meta-algorithm, and those of the optimizer under it."""
 
-    algorithm: Annotated[str, one_of(ALGORITHMS, "algorithm")] = "continue"
-    """A row of Table 1: the strategy, loss and width that are used unless told otherwise."""
-    strategy: Annotated[str, one_of(STRATEGIES, "strategy")] | None = None
-    loss: Annotated[str, one_of(LOSSES, "loss")] | None = None
+    algorithm: Annotated[str, one_of(ALGORITHMS, "algorithm")] = Field(
+        default="continue",
+        description="A row of the paper's Table 1, which chooses strategy, loss and width: "
+        f"{', '.join(ALGORITHMS)}.",
+    )
+    strategy: Annotated[str, one_of(STRATEGIES, "strategy")] | None = Field(
+        default=None,
+        description="How training beams are chosen, in place of the row's: "
+        f"{', '.join(STRATEGIES)}.",
+    )
+    loss: Annotated[str, one_of(LOSSES, "loss")] | None = Field(
+        default=None, description=f"The loss, in place of the row's: {', '.join(LOSSES)}."
+    )
     width: Width | None = None
-    """Or `first:last`: every width in between during the first half of the training."""
+    """Of the beam, in place of the row's; first:last widens it during the first half."""
     beta: Beta | None = None
-    """For the strategy interpolate: how often to follow the oracle, or `first:last`."""
+    """For interpolate: how often to follow the oracle; first:last changes it evenly."""
     epochs: Annotated[int, Field(ge=1)] = 10
+    """How often to go through the training data."""
     batch_size: Annotated[int, Field(ge=1)] = 32
+    """How many examples an update learns from."""
     learning_rate: Annotated[float, Field(gt=0)] = 3e-3
+    """Of Adam, at the start."""
     schedule: Literal["constant", "linear", "cosine"] = "linear"
     """How the learning rate falls to 0 by the last round."""
     clip: Annotated[float, Field(gt=0)] = 5.0
     """The largest norm of a gradient."""
-    patience: Annotated[int, Field(ge=1)] | None = 5
-    """Stop after so many epochs without a better validation cost; None: never."""
+    patience: Annotated[int, Field(ge=0)] | None = 5
+    """Stop after so many epochs without a better validation cost; 0: never."""
     seed: Annotated[int, Field(ge=0)] = 0
+    """Of the first weights, the order of the data, dropout and coins."""
 
     @model_validator(mode="after")
     def _check_beta(self) -> "Learning":

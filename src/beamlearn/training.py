@@ -149,8 +149,8 @@ class Training:
         found = evaluate(self.validation, self.task, self.scorer, self.settings.final_width)
         self.validated += 1
         best = self.best.offer(found.cost)
-        patience = self.settings.patience
-        tired = patience is not None and self.best.since_best >= patience
+        patience = self.settings.patience or self.settings.epochs
+        tired = self.best.since_best >= patience
         self.stopped = tired or self.validated == self.settings.epochs
         return Validation(self.validated, self.round, found, best, self.stopped)
 

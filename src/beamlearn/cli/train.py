@@ -34,7 +34,7 @@ def tag(
     ] = False,
     config: Annotated[
         Path | None,
-        typer.Option(help="A TOML file with settings under [data], [tagger] and [learning]."),
+        typer.Option(help="A TOML file with settings in its tables data, tagger and learning."),
     ] = None,
     warm_start: Annotated[
         str | None, typer.Option(help="A run folder whose weights are the first ones.")

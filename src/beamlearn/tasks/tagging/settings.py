@@ -13,8 +13,9 @@ class TaggerSettings(Settings):
     """The model: what it sees, and how large it is."""
 
     model: Literal["neural", "linear"] = "neural"
+    """A network, or a linear model with hashed features."""
     context: Literal["streaming", "sentence"] = "sentence"
-    """May the tagger look ahead? `streaming` sees the current word and its own tags."""
+    """May it look ahead? Streaming sees the current word and its own tags."""
     lookahead: Annotated[int, Field(ge=0)] = 0
     """How many words a streaming tagger may look ahead."""
     constrained: bool = False
@@ -22,26 +23,33 @@ class TaggerSettings(Settings):
     min_count: Annotated[int, Field(ge=1)] = 2
     """Rarer words share one vector."""
     word_size: Size = 96
+    """The size of a word's vector."""
     affix_length: Annotated[int, Field(ge=0)] = 4
     """The longest beginnings and ends of words that have a vector; 0: none."""
     affix_size: Size = 96
+    """The size of the vectors of affixes and shapes."""
     vectors: str | None = None
     """A file of pretrained word vectors (text, .npy or .safetensors)."""
     freeze_vectors: bool = True
+    """Leave pretrained vectors as they are?"""
     encoder_size: Size = 128
-    """Of the `sentence` context, in each direction."""
+    """The size of what reads a sentence, in each direction."""
     encoder_layers: Size = 1
+    """How many layers read the sentence."""
     history: Literal["lstm", "gru"] = "lstm"
     """What reads the tags of each hypothesis."""
     history_size: Size = 128
+    """The size of that memory."""
     tag_size: Size = 64
+    """The size of a tag's vector in it."""
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.3
+    """The share of inputs that training leaves out."""
     buckets: Size = 1 << 20
     """How many weights a linear model has."""
     accumulate: bool = True
     """Is the score of a hypothesis the sum along its path, or only that of its last tag?"""
     normalize: Literal["auto", "log_softmax", "none"] = "auto"
-    """Turn scores into log-probabilities of the next tag? `auto`: where training is local."""
+    """Turn scores into log-probabilities of the next tag? Auto: where training is local."""
 
     def resolved(self, learning: Learning) -> "TaggerSettings":
         """The same with `auto` decided."""
