@@ -299,3 +299,94 @@ def test_real_round_trip(trained, tmp_path):
     for one, two in zip(before, after, strict=True):
         fields, written = one.split("\t"), two.split("\t")
         assert fields[:3] + fields[4:] == written[:3] + written[4:]
+
+
+def test_resume_compares_values_not_their_spelling(tmp_path, capsys):
+    path = tmp_path / "settings.toml"
+    path.write_text('[learning]\nclip = 5\n[tagger]\nnormalize = "auto"\ndropout = 0\n')
+    assert train(tmp_path, "--config", path) == 0
+    again = ["train", "tag", "--out", tmp_path / "run", "--resume", "--config"]
+    assert beamlearn(*again, path) == 0
+    for text, sentence in (
+        ("[learning]\nclip = 4\n", "`clip` was 5.0 when the training"),
+        ("[learning]\nepoch = 1\n", "Did you mean 'epochs'"),
+        ("[learnin]\nepochs = 1\n", "Did you mean 'learning'"),
+        ("data = 3\n", "`data` must be a table"),
+        ("[data]\ntrain = 3\n", "data.train"),
+    ):
+        path.write_text(text)
+        capsys.readouterr()
+        assert beamlearn(*again, path) == 2
+        assert sentence in capsys.readouterr().err
+    assert beamlearn(*again[:-1], "--warm-start", tmp_path) == 2
+    assert "`warm_start` was not given" in capsys.readouterr().err
+
+
+def test_resume_needs_a_run_unless_one_can_begin(tmp_path, capsys):
+    assert beamlearn("train", "tag", "--out", tmp_path / "none", "--resume") == 2
+    assert "There is no folder" in capsys.readouterr().err
+    assert train(tmp_path, "--resume") == 0
+
+
+def test_brackets_in_names_are_no_markup(tmp_path, capsys):
+    assert train(tmp_path, "--out", tmp_path / "r[bold]") == 0
+    assert "r[bold]. Next" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_made(tmp_path, capsys):
+    assert train(tmp_path, "--out", "/dev/null/run") == 2
+    assert "--out" in capsys.readouterr().err
+
+
+def test_divergence_is_told(tmp_path, capsys):
+    assert train(tmp_path, "--learning-rate", 1e30, "--batch-size", 2) == 2
+    assert "Training diverged after round" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("options", [["--lookahead", 2], ["--model", "linear", "--vectors", "x"]])
+def test_options_without_effect_are_refused(tmp_path, capsys, options):
+    assert train(tmp_path, *options) == 2
+    assert "leave" in capsys.readouterr().err
+
+
+def test_words_are_no_labels(tmp_path, capsys):
+    assert train(tmp_path, "--column", 2) == 2
+    assert "holds the words or their ids" in capsys.readouterr().err
+
+
+def test_constraints_refuse_the_older_scheme(tmp_path, capsys):
+    text = "Anna I-PER\nLee I-PER\nran O\n\nBo I-PER\nAl B-PER\n\n" * 9
+    assert train(tmp_path, "--column", 2, "--constrained", text=text, name="ner.txt") == 2
+    assert "16 of 25 begin with I-" in capsys.readouterr().err
+
+
+def test_a_column_number_means_another_column_in_another_layout(tmp_path, trained, capsys):
+    text = "Anna x B-PER\nran y O\n\n" * 12
+    assert train(tmp_path, "--column", 3, text=text, name="ner.txt") == 0
+    source = trained.parent / "train.conllu"
+    capsys.readouterr()
+    assert beamlearn("predict", tmp_path / "run", source) == 2
+    assert "must be given as --column" in capsys.readouterr().err
+    assert beamlearn("predict", tmp_path / "run", source, "--column", "xpos") == 0
+
+
+def test_labels_of_another_kind_are_not_evaluated(trained, capsys):
+    path = trained.parent / "train.conllu"
+    assert beamlearn("evaluate", trained, path, "--column", "xpos") == 2
+    assert "the model knows none of NNP, RB, VB" in capsys.readouterr().err
+
+
+def test_the_demo_spares_what_is_not_its_own(tmp_path, capsys):
+    (tmp_path / "train.tsv").write_text("mine")
+    assert beamlearn("demo", "--out", tmp_path) == 2
+    assert "must be a new folder" in capsys.readouterr().err
+    assert (tmp_path / "train.tsv").read_text() == "mine"
+
+
+def test_standard_input_cannot_be_resumed(tmp_path, monkeypatch, capsys):
+    text = io.TextIOWrapper(io.BytesIO((COMMENTED * 6).encode()))
+    monkeypatch.setattr(sys, "stdin", text)
+    out = tmp_path / "run"
+    assert beamlearn("train", "tag", "--train", "-", "--out", out, "--epochs", 1, *SMALL) == 0
+    assert beamlearn("train", "tag", "--out", out, "--resume") == 2
+    assert "standard input, which cannot be read again" in capsys.readouterr().err

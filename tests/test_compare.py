@@ -94,7 +94,7 @@ def test_another_training_in_the_folder_is_not_taken_for_the_entry(tmp_path):
 
 def test_warm_starts_are_read_back(tmp_path):
     run_entry(entry(tmp_path, "a"), tmp_path / "first")
-    warm = entry(tmp_path, "b", warm_start=tmp_path / "first", network={"history_size": 5})
+    warm = entry(tmp_path, "b", warm_start=tmp_path / "first", network={"dropout": 0.6})
     results = run_entry(warm, tmp_path / "second")
     assert run_entry(warm, tmp_path / "second") == results
 

@@ -406,3 +406,8 @@ def test_fitted_in_memory_there_is_nothing_to_begin(tmp_path):
     with pytest.raises(SettingsError) as error:
         begin(chosen, tmp_path / "run")
     one_sentence(error, "Training from files needs `data.train`")
+
+
+def test_a_loaded_tagger_is_in_evaluation_mode(trained):
+    tagger, _ = load(trained)
+    assert not tagger.scorer.training

@@ -64,6 +64,10 @@ def check_shape(came: Tensor, required: tuple[int, ...], what: str, whose: str) 
         )
 
 
+class NotFiniteError(ValueError):
+    """A score that is no number."""
+
+
 def check_best_scores(best: Float[Tensor, " batch"], examples: Int[Tensor, " batch"]) -> None:
     """Refuse NaN and +inf, which sort first, and beams without neighbors, which show as -inf."""
     if isfinite(float(best.sum())):  # one number to look at, and no overflow: all are finite
@@ -78,7 +82,7 @@ def check_best_scores(best: Float[Tensor, " batch"], examples: Int[Tensor, " bat
             f"Every beam needs a neighbor, but no node in the beam of example {example} has a "
             "legal action; let the space rule out actions that lead into a dead end."
         )
-    raise ValueError(
+    raise NotFiniteError(
         f"Scores must be finite, but the scorer gave {value} to a neighbor of example {example}; "
         "look for an overflow or a division by zero in `score` (only -inf is allowed: it rules "
         "an action out)."

@@ -73,9 +73,9 @@ def run_entry(entry: Entry, folder: Path) -> list[dict[str, Any]]:
     if (folder / "config.json").exists():
         run = Run.open(folder)
         check_same(entry, tagging.read_experiment(run), folder)
-        measured = run.load_metrics() or {"file": None, "results": []}
+        measured = run.load_metrics() or {"results": []}
         widths = tuple(result["width"] for result in measured["results"])
-        if (measured["file"], widths) == (entry.test, entry.widths):
+        if (measured.get("file"), widths) == (entry.test, entry.widths):
             return list(measured["results"])
         prepared = tagging.resume(folder)
     else:

@@ -18,7 +18,7 @@ from .learn import Round
 from .run import CONFIG, Run, RunError
 from .settings import Learning, Settings, parse
 from .tasks.tagging import experiment as tagging
-from .tasks.tagging.decode import Tagged, Tagging, tag
+from .tasks.tagging.decode import Tagged, Tagging, in_order, tag
 from .tasks.tagging.experiment import Experiment
 from .tasks.tagging.lists import Lists, pairs_of, split, words_of
 from .tasks.tagging.model import Tagger
@@ -252,8 +252,7 @@ class BeamTagger:
         """The taggings of sentences in their order."""
         fitted = self._require()
         width = fitted.experiment.learning.final_width if width is None else check_width(width)
-        found = dict(tag(fitted.tagger, words, max(width, n), nbest=n))
-        return [found[number] for number in range(len(words))]
+        return in_order(tag(fitted.tagger, words, max(width, n), nbest=n))
 
 
 def parameters() -> list[Field[Any]]:

@@ -85,11 +85,11 @@ def evaluate(
             space = task.space(batch)
             path = beam_trajectory(space, scorer, width, finish=finish)
             regrets = path.final_costs - path.oracle.initial()
+            regrets = regrets.masked_fill(regrets.abs() <= path.oracle.tolerance, 0.0)
             found = [path.final_costs, regrets, path.increases]
             if references:
                 right = beam_trajectory(space, scorer, 1, strategy=Oracle(), finish=finish)
-                wrong = regrets > path.oracle.tolerance
-                found.append(wrong & (right.final_scores > path.final_scores))
+                found.append((regrets > 0) & (right.final_scores > path.final_scores))
             parts.append(found)
     finally:
         scorer.train(training)

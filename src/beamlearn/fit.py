@@ -13,11 +13,12 @@ Watcher = Callable[[Training, Round | Validation], None]
 
 
 def fit(training: Training, *watchers: Watcher) -> None:
-    """Train to the end, and put the best parameters into the scorer."""
+    """Train to the end, and leave the scorer with the best parameters, in evaluation mode."""
     for event in training:
         for watch in watchers:
             watch(training, event)
     training.best.restore()
+    training.scorer.eval()
 
 
 @final

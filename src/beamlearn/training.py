@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from hashlib import blake2b
-from math import cos, pi
+from math import cos, isfinite, pi
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from .check import NotFiniteError
 from .evaluate import Evaluation, evaluate
 from .learn import BestOnValidation, Round, Task, learn
 from .scorer import Scorer
@@ -91,6 +92,7 @@ class Training:
         self.optimizer = torch.optim.Adam(
             [p for p in scorer.parameters() if p.requires_grad], lr=settings.learning_rate
         )
+        self.frozen = {name for name, p in scorer.named_parameters() if not p.requires_grad}
         self.best = BestOnValidation(scorer)
         self.round = 0
         """How many rounds are done."""
@@ -108,10 +110,16 @@ class Training:
             yield event
 
     def _events(self) -> Iterator[Round | Validation]:
-        while not self.stopped:
-            if self.round < (self.validated + 1) * self.rounds_per_epoch:
-                yield from self._epoch()
-            yield self._validate()
+        try:
+            while not self.stopped:
+                if self.round < (self.validated + 1) * self.rounds_per_epoch:
+                    yield from self._epoch()
+                yield self._validate()
+        except NotFiniteError as error:
+            raise NotFiniteError(
+                f"Training diverged after round {self.round}: its numbers are no longer finite; "
+                "train anew with a smaller learning rate or clip."
+            ) from error
 
     def _epoch(self) -> Iterator[Round]:
         """The rounds of the current epoch that are not done yet."""
@@ -130,6 +138,8 @@ class Training:
             first_round=self.round + 1,
         ):
             self.round = round.number
+            if not isfinite(round.gradient_norm + float(round.losses.sum())):
+                raise NotFiniteError("The loss or its gradient is not finite.")
             yield round
 
     def _batches(self, coins: torch.Generator) -> Iterator[list[Any]]:
@@ -157,7 +167,9 @@ class Training:
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Everything that the rest of the training depends on: tensors, and facts for JSON."""
         tensors = {f"model.{name}": value for name, value in self.scorer.state_dict().items()}
-        tensors |= {f"best.{name}": value for name, value in (self.best.state or {}).items()}
+        for name, value in (self.best.state or {}).items():
+            if name not in self.frozen:  # they may be large, and are the same
+                tensors[f"best.{name}"] = value
         for number, moments in self.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{number}.{name}": value for name, value in moments.items()}
         cost = self.best.cost if self.best.state else None
@@ -193,7 +205,8 @@ class Training:
         self.round, self.validated, self.stopped = round, validated, facts["stopped"]
         self.best = BestOnValidation(self.scorer)
         if groups["best"]:
-            self.best.recall(groups["best"], facts["best_cost"], facts["since_best"])
+            frozen = {name: groups["model"][name] for name in self.frozen}
+            self.best.recall(frozen | groups["best"], facts["best_cost"], facts["since_best"])
 
 
 def seed_of(seed: int, what: str, position: int) -> int:

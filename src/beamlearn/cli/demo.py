@@ -21,4 +21,8 @@ def demo(
 
     beamlearn demo --out /tmp/demo
     """
-    run_demo(Console(), out, seed=seed)
+    try:
+        run_demo(Console(), out, seed=seed)
+    except KeyboardInterrupt:
+        Console(stderr=True).print("Interrupted. The same command goes on.")
+        raise typer.Exit(130) from None

@@ -9,10 +9,12 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from ..data.text import DataError
 from ..settings import SettingsError
 from ..tasks.tagging.experiment import load
+from ..tasks.tagging.model import Tagger
 from ..tasks.tagging.report import TaggingReport, report
-from ..tasks.tagging.sentences import Layout, read_sentences
+from ..tasks.tagging.sentences import Layout, Sentences, read_sentences
 from .device import Device, Threads, set_up
 
 COLUMNS = {
@@ -59,6 +61,7 @@ def evaluate(
     tagger, experiment = load(run, device)
     widths = sorted({1, experiment.learning.final_width}) if width is None else numbers(width)
     sentences = read_sentences(file, column or experiment.column, cast(Layout, layout))
+    check_labels(tagger, sentences, file)
     errors = Console(stderr=True)
     reports = [
         report(tagger, sentences.words, sentences.tags, k)
@@ -74,7 +77,18 @@ def evaluate(
         results = [found.to_json() for found in reports]
         print(json.dumps({"task": "tag", "examples": len(sentences), "results": results}))
     else:
-        Console().print(table(reports))
+        wide = None if Console().is_terminal else 200
+        Console(width=wide).print(table(reports))
+
+
+def check_labels(tagger: Tagger, sentences: Sentences, file: str) -> None:
+    """Refuse labels of which the model knows none: they are of another kind."""
+    found = {tag for tags in sentences.tags for tag in tags}
+    if not found & set(tagger.lexicon.tags):
+        raise DataError(
+            f"{file}: Labels such as {', '.join(tagger.lexicon.tags[:3])} were expected, but the "
+            f"model knows none of {', '.join(sorted(found)[:3])}; name another --column."
+        )
 
 
 def numbers(text: str) -> list[int]:

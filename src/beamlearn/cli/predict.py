@@ -11,8 +11,9 @@ from rich.progress import track
 
 from ..data.document import Document, read_document
 from ..data.text import write_text
-from ..tasks.tagging.decode import Tagging, tag
-from ..tasks.tagging.experiment import load
+from ..settings import SettingsError
+from ..tasks.tagging.decode import Tagging, in_order, tag
+from ..tasks.tagging.experiment import Experiment, load
 from ..tasks.tagging.model import Tagger
 from ..tasks.tagging.sentences import Layout
 from .device import Device, Threads, set_up
@@ -35,6 +36,9 @@ def predict(
         bool, typer.Option("--json", help="Write JSON lines with confidences.")
     ] = False,
     layout: Annotated[str, typer.Option(help="auto, conllu or columns.")] = "auto",
+    column: Annotated[
+        str | None, typer.Option(help="Where to write the tags.", show_default="as in training")
+    ] = None,
     device: Device = "cpu",
     threads: Threads = None,
 ) -> None:
@@ -51,13 +55,27 @@ def predict(
     set_up(device, threads)
     tagger, experiment = load(run, device)
     document = read_document(input, cast(Layout, layout))
+    place = column or column_of(experiment, document)
     beam = experiment.learning.final_width if width is None else width
     taggings = tag_all(tagger, document, max(beam, nbest or 1), nbest or 1)
     if as_json or nbest is not None:
         text = "".join(json_lines(document, taggings))
     else:
-        text = document.rewrite(experiment.column, [tagging.tags for tagging in taggings])
+        text = document.rewrite(place, [tagging.tags for tagging in taggings])
     write_text(output, text)
+
+
+def column_of(experiment: Experiment, document: Document) -> str:
+    """The column of training, if it means the same in this file."""
+    column, data = experiment.column, experiment.data
+    if data is not None and column.lstrip("-").isdecimal():
+        learned = Path(data.train).name.removesuffix(".gz").endswith(".conllu")
+        if (learned or data.layout == "conllu") != (document.layout == "conllu"):
+            raise SettingsError(
+                f"`column` must be given as --column, as training had column {column} of a file "
+                f"in another layout than {document.path}."
+            )
+    return column
 
 
 def tag_all(tagger: Tagger, document: Document, width: int, nbest: int) -> list[Tagging]:
@@ -72,8 +90,7 @@ def tag_all(tagger: Tagger, document: Document, width: int, nbest: int) -> list[
         transient=True,
         disable=not console.is_terminal,
     )
-    found = dict(done)
-    return [found[number] for number in range(len(words))]
+    return in_order(done)
 
 
 def json_lines(document: Document, taggings: Sequence[Tagging]) -> Iterator[str]:

@@ -1,5 +1,7 @@
 """`beamlearn train`."""
 
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,8 +10,15 @@ from rich.console import Console
 
 from ..display import Display
 from ..fit import fit
+from ..run import Run
 from ..settings import Learning, SettingsError, parse, read_toml
-from ..tasks.tagging.experiment import Experiment, Prepared, begin, resume
+from ..tasks.tagging.experiment import (
+    Experiment,
+    Prepared,
+    begin,
+    read_experiment,
+    resume,
+)
 from ..tasks.tagging.report import report
 from ..tasks.tagging.sentences import DataSettings
 from ..tasks.tagging.settings import TaggerSettings
@@ -56,16 +65,16 @@ def tag(
     console = Console(stderr=True, quiet=quiet)
     set_up(device, threads)
     values = settings(config, given, warm_start)
-    if again and (out / "config.json").exists():
-        prepared = resume(out, device, report=lambda line: console.print(line, soft_wrap=True))
-        check_unchanged(prepared.experiment, values, out)
+    source = "" if config is None else str(config)
+    if again and (out.exists() or "train" not in values["data"]):
+        check_unchanged(out, values, source)
+        prepared = resume(out, device, report=partial(say, console))
     else:
-        source = "" if config is None else str(config)
         prepared = begin(parse(Experiment, values, source), out, device)
     try:
         train_tagger(prepared, console, out)
     except KeyboardInterrupt:
-        console.print("Interrupted. The same command with --resume goes on.")
+        say(console, "Interrupted. The same command with --resume goes on.")
         raise typer.Exit(130) from None
 
 
@@ -73,39 +82,51 @@ def settings(config: Path | None, given: Given, warm_start: str | None) -> dict[
     """The settings of a TOML file, and over them those of the command line."""
     values: dict[str, Any] = {"data": {}, **({} if config is None else read_toml(config))}
     for group, options in given.items():
+        under = values.get(group, {})
+        if not isinstance(under, dict):
+            raise SettingsError(f"{config}: `{group}` must be a table, but {under!r} came.")
         if options:
-            under = values.get(group, {})
-            if not isinstance(under, dict):
-                raise SettingsError(f"{config}: `{group}` must be a table, but {under!r} came.")
             values[group] = {**under, **options}
-    for name, path in values.get("data", {}).items():
-        if name in ("train", "dev") and path != "-":
+    for name in ("train", "dev"):
+        path = values["data"].get(name)
+        if isinstance(path, str) and path != "-":
             values["data"][name] = str(Path(path).absolute())
     return {**values, **({} if warm_start is None else {"warm_start": warm_start})}
 
 
-def check_unchanged(experiment: Experiment, values: dict[str, Any], out: Path) -> None:
+def check_unchanged(out: Path, values: Mapping[str, Any], source: str) -> None:
     """Refuse to go on with other settings than the training began with."""
-    began = experiment.model_dump(mode="json")
-    for group, options in values.items():
-        for name, value in options.items() if isinstance(options, dict) else ():
-            kept = began[group][name]
-            if str(kept) != str(value):
-                was = "not given" if kept is None else repr(kept)
-                raise SettingsError(
-                    f"`{name}` was {was} when the training in {out} began, but {value!r} came; "
-                    "leave it out to go on, or train anew with another --out."
-                )
+    began = read_experiment(Run.open(out))
+    merged = began.model_dump(mode="json")
+    for name, value in values.items():
+        known = isinstance(value, dict) and isinstance(merged.get(name), dict)
+        merged[name] = {**merged[name], **value} if known else value
+    wanted = flat(parse(Experiment, merged, source).resolved())
+    for name, kept in flat(began).items():
+        if wanted[name] not in (kept, "auto"):
+            was = "not given" if kept is None else repr(kept)
+            raise SettingsError(
+                f"`{name}` was {was} when the training in {out} began, but {wanted[name]!r} came; "
+                "leave it out to go on, or train anew with another --out."
+            )
+
+
+def flat(experiment: Experiment) -> dict[str, Any]:
+    """All settings by their names alone, which are different in every group."""
+    found: dict[str, Any] = {"warm_start": experiment.warm_start}
+    for group in (experiment.data, experiment.tagger, experiment.learning):
+        found |= {} if group is None else group.model_dump()
+    return found
 
 
 def train_tagger(prepared: Prepared, console: Console, out: Path) -> None:
     """Train to the end, and measure the result on the validation set."""
     training, learning = prepared.training, prepared.experiment.learning
     with prepared.keeper.run.lock():
-        console.print(
+        say(
+            console,
             f"{len(training.examples):,} sentences, {len(prepared.tagger.lexicon.tags)} tags, "
             f"{sum(p.numel() for p in prepared.tagger.scorer.parameters()):,} parameters",
-            highlight=False,
         )
         with Display(console, "words", prepared.judge) as display:
             fit(training, prepared.keeper, display)
@@ -119,10 +140,14 @@ def train_tagger(prepared: Prepared, console: Console, out: Path) -> None:
         score = f"accuracy {result['accuracy']:.2%}"
         if "f1" in result:
             score += f", span F1 {result['f1']:.2%}"
-        console.print(f"validation, beam {result['width']}: {score}", highlight=False)
-    console.print(
+        say(console, f"validation, beam {result['width']}: {score}")
+    say(
+        console,
         f"The model is in {out}. Next: beamlearn evaluate {out} FILE, or "
         f"beamlearn predict {out} FILE",
-        highlight=False,
-        soft_wrap=True,
     )
+
+
+def say(console: Console, line: str) -> None:
+    """Print a line as it is."""
+    console.print(line, highlight=False, markup=False, soft_wrap=True)

@@ -30,8 +30,12 @@ class Document:
 
     def words(self) -> list[list[str]]:
         """The words of each sentence."""
-        form = conllu.FORM if self.layout == "conllu" else 0
-        return self.fields(form)
+        return self.fields(self.form)
+
+    @property
+    def form(self) -> int:
+        """Which field the word is."""
+        return conllu.FORM if self.layout == "conllu" else 0
 
     def column(self, name: str) -> list[list[str]]:
         """The labels of each sentence.
@@ -47,9 +51,14 @@ class Document:
                 for sentence in self.sentences
             )
             return [supertags(heads, relations) for heads, relations in trees]
-        index = self.index(name)
         if not self.sentences:
             return []
+        index = self.index(name)
+        if index is not None and index <= self.form:
+            raise DataError(
+                f"{self.path}: Labels were expected in column {name}, but that holds the words or "
+                "their ids; name another column."
+            )
         if index is None:
             raise DataError(
                 f"{self.path}: Labels were expected in column {name}, but the lines of this file "
@@ -66,7 +75,7 @@ class Document:
         """
         check_aligned(self, values)
         index = self.index(column, appending=True)
-        if index is not None and index <= (conllu.FORM if self.layout == "conllu" else 0):
+        if index is not None and index <= self.form:
             raise DataError(
                 f"{self.path}: Labels must not replace the words, but column {column} of this "
                 "file holds the words or their ids; name another column."

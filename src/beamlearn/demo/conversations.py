@@ -6,10 +6,12 @@ from pathlib import Path
 
 from .. import atomic
 from ..data.hkcancor import PUNCTUATION, Utterance, characters
+from ..run import RunError
 from ..tasks.tagging.sentences import Sentences
 
 PARTS = ("train", "dev", "test")
 CREDIT = "HKCanCor, the Hong Kong Cantonese Corpus (Luke and Wong 2015), CC BY 4.0"
+TITLE = f"# {CREDIT}; cut into characters, punctuation left out"
 TURN = 8
 """Of every eight conversations the fourth is for validation and the last one for the test."""
 
@@ -47,11 +49,26 @@ def file_of(part: str, folder: Path) -> Path:
     return folder / f"{part}.tsv"
 
 
+def check_own(folder: Path) -> None:
+    """Refuse a folder that holds anything but an earlier demo."""
+    first = file_of("train", folder)
+    own = first.is_file() and first.read_text(encoding="utf-8", errors="replace").startswith(TITLE)
+    try:
+        empty = not folder.exists() or not any(folder.iterdir())
+    except OSError:
+        empty = False
+    if not (own or empty):
+        raise RunError(
+            f"{folder} must be a new folder or that of an earlier demo, but it holds something "
+            "else; choose another --out."
+        )
+
+
 def write_parts(parts: Mapping[str, Sentences], folder: Path) -> None:
     """Write a column file for each part, a character and its label a line."""
     atomic.make_folder(folder)
     for part, sentences in parts.items():
-        lines = [f"# {CREDIT}; cut into characters, punctuation left out"]
+        lines = [TITLE]
         for heard, labels in zip(sentences.words, sentences.tags, strict=True):
             lines += [f"{c}\t{label}" for c, label in zip(heard, labels, strict=True)]
             lines.append("")

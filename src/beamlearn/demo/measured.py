@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from ..tasks.tagging.bio import span_scores
-from ..tasks.tagging.decode import tag
+from ..tasks.tagging.decode import in_order, tag
 from ..tasks.tagging.model import Tagger
 from ..tasks.tagging.sentences import Sentences
 
@@ -57,9 +57,8 @@ def measure_all(taggers: Mapping[str, Tagger], test: Sentences) -> dict[tuple[st
 def measure(name: str, tagger: Tagger, test: Sentences, width: int) -> Measured:
     """Label the test utterances and compare with their right labels."""
     began = perf_counter()
-    found = dict(tag(tagger, test.words, width))
+    labels = [tagging.tags for tagging in in_order(tag(tagger, test.words, width))]
     seconds = perf_counter() - began
-    labels = [found[number].tags for number in range(len(test))]
     right = [
         a == b
         for gold, said in zip(test.tags, labels, strict=True)

@@ -9,7 +9,7 @@ from ..data.hkcancor import read_hkcancor
 from ..data.text import write_text
 from ..tasks.tagging.experiment import load
 from ..tasks.tagging.sentences import Sentences
-from .conversations import CREDIT, PARTS, split, spoken, write_parts
+from .conversations import CREDIT, PARTS, check_own, split, spoken, write_parts
 from .example import choose, tally
 from .figure import check_matplotlib, draw
 from .measured import WIDTHS, measure_all, one_thread
@@ -31,6 +31,7 @@ def run_demo(
     `quick=True` there is next to no data, and one epoch: for tests.
     """
     check_matplotlib()
+    check_own(out)
     epochs = 1 if quick else epochs
     parts, recordings = read_parts(quick)
     jobs = plan(out, len(parts["train"]), epochs=epochs, seed=seed)

@@ -66,6 +66,11 @@ class Run:
             raise RunError(
                 f"{path} must be a folder, but a file is in its place; choose another --out."
             ) from error
+        except OSError as error:
+            raise RunError(
+                f"{path} must be a folder that can be written, but the system says: {error}; "
+                "choose another --out."
+            ) from error
         check_vacant(path)
         with locked(path):
             check_vacant(path)
@@ -100,7 +105,7 @@ class Run:
         The system releases it when the process ends, however it ends.
         """
         with locked(self.path):
-            for name in (CONFIG, VOCABULARY, ROUNDS, MODEL):  # metrics are written without the lock
+            for name in (CONFIG, VOCABULARY, ROUNDS, MODEL, METRICS):
                 atomic.sweep(self.path, name)
             atomic.sweep(self.path / CHECKPOINT)
             yield

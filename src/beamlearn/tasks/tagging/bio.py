@@ -1,6 +1,6 @@
 """Spans written as BIO tags: which tag may follow which, and how well spans are found."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from jaxtyping import Bool
@@ -32,6 +32,25 @@ def legal_pairs(tags: Sequence[str]) -> tuple[Bool[Tensor, "tags tags"], Bool[Te
     kinds = [tag[2:] for tag in tags]
     same = torch.tensor([[a == b != "" for b in kinds] for a in kinds]).view(len(tags), len(tags))
     return same | ~inside, ~inside
+
+
+def check_scheme(tags: Iterable[Sequence[str]]) -> None:
+    """Refuse tags that begin many spans with I-, as the older scheme IOB1 does.
+
+    Constraints would take the right tags of such spans for illegal.
+    """
+    begun = broken = 0
+    for sentence in tags:
+        for before, tag in zip(["O", *sentence], sentence, strict=False):
+            inside = tag.startswith("I-")
+            broken += inside and before[1:] != tag[1:]
+            begun += tag.startswith("B-")
+    if broken > 0.1 * (begun + broken):
+        raise ValueError(
+            "Constraints need spans that begin with B-, but of the spans in the training data "
+            f"{broken} of {begun + broken} begin with I-, as in the scheme IOB1; convert them, or "
+            "leave `constrained` off."
+        )
 
 
 def span_scores(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> dict[str, float]:

@@ -1,6 +1,6 @@
 """Tag sentences: the best tags, n-best lists and confidences."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -68,6 +68,12 @@ def tag(
         taggings = _taggings(tagger.lexicon.tags, lengths, result, nbest)
         for place, tagging in zip(batch, taggings, strict=True):
             yield place.number, tagging
+
+
+def in_order(found: Iterable[tuple[int, Tagging]]) -> list[Tagging]:
+    """The taggings that `tag` yields, in the order of the sentences."""
+    by_number = dict(found)
+    return [by_number[number] for number in range(len(by_number))]
 
 
 @torch.no_grad()

@@ -86,6 +86,11 @@ def resume(out: str | Path, device: str = "cpu", report: Callable[[str], None] =
     run = Run.open(out)
     experiment = read_experiment(run)
     data = data_of(experiment)
+    if "-" in (data.train, data.dev):
+        raise RunError(
+            f"The training in {out} was given standard input, which cannot be read again; train "
+            "anew from a file, with another --out."
+        )
     train, dev = read_data(data)
     for name, digest in fingerprints(train, dev).items():
         if run.config.get(name, digest) != digest:
@@ -119,6 +124,7 @@ def load(path: str | Path, device: str = "cpu") -> tuple[Tagger, Experiment]:
     experiment = read_experiment(run)
     tagger = read_tagger(run, experiment, device)
     put_weights(tagger, run.load_model(), path)
+    tagger.scorer.eval()
     return tagger, experiment
 
 

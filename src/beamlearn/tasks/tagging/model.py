@@ -9,7 +9,7 @@ from torch import Tensor
 from ...data.vectors import read_vectors
 from ...nn.words import WordVectors
 from ...scorer import Scorer
-from .bio import is_bio, legal_pairs
+from .bio import check_scheme, is_bio, legal_pairs
 from .lexicon import Lexicon
 from .linear import LinearTagger, hashed_features
 from .network import NeuralTagger
@@ -51,6 +51,8 @@ class Tagger:
         device: torch.device | str = "cpu",
     ) -> "Tagger":
         """A new tagger for the words and tags of a training set, with random weights."""
+        if settings.constrained:
+            check_scheme(tags)
         names: Sequence[str] = ()
         table = None
         if settings.vectors is not None and settings.model == "neural":

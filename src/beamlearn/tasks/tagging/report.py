@@ -11,7 +11,7 @@ from ...calibration import calibration_error
 from ...evaluate import evaluate
 from ...training import batches_of
 from .bio import is_bio, span_scores
-from .decode import tag
+from .decode import in_order, tag
 from .model import Tagger
 
 
@@ -31,7 +31,7 @@ class TaggingReport:
     increases_per_example: float
     """Cost increases per sentence: how often the beam lost its best hypothesis."""
     search_error_rate: float
-    """The share of wrong sentences for which the model prefers the right tags."""
+    """Of the sentences that could be tagged better, the share that the model itself prefers so."""
     calibration_error: float
     """Of the confidences of single tags."""
     words_per_second: float
@@ -54,10 +54,11 @@ def report(
     batch_size: int = 64,
 ) -> TaggingReport:
     """Tag sentences with a beam of `width` and compare with their right tags."""
+    check_pairs(words, tags)
+    examples = [tagger.encode(w, t) for w, t in zip(words, tags, strict=True)]
     began = perf_counter()
-    found = dict(tag(tagger, words, width, batch_size=batch_size))
+    taggings = in_order(tag(tagger, words, width, batch_size=batch_size))
     seconds = perf_counter() - began
-    taggings = [found[number] for number in range(len(words))]
     right: list[bool] = []
     known: list[bool] = []
     confidence: list[float] = []
@@ -66,7 +67,6 @@ def report(
         known += [word in tagger.lexicon for word in sentence]
         confidence += tagging.confidence
     correct, seen = torch.tensor(right, dtype=torch.bool), torch.tensor(known, dtype=torch.bool)
-    examples = [tagger.encode(w, t) for w, t in zip(words, tags, strict=True)]
     batches = batches_of(examples, batch_size)
     costs = evaluate(batches, tagger, tagger.scorer, width, references=True)
     best = [tagging.tags for tagging in taggings]
@@ -86,5 +86,11 @@ def report(
     )
 
 
+def check_pairs(words: Sequence[Sequence[str]], tags: Sequence[Sequence[str]]) -> None:
+    """Refuse sentences that do not have one tag for each word."""
+    if list(map(len, words)) != list(map(len, tags)):
+        raise ValueError("Every word must have a right tag, but there are more of one kind.")
+
+
 def _share(correct: torch.Tensor) -> float | None:
-    return float(correct.float().mean()) if len(correct) else None
+    return float(correct.double().mean()) if len(correct) else None

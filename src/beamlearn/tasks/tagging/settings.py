@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from ...settings import Learning, Settings
 
@@ -50,6 +50,19 @@ class TaggerSettings(Settings):
     """Is the score of a hypothesis the sum along its path, or only that of its last tag?"""
     normalize: Literal["auto", "log_softmax", "none"] = "auto"
     """Turn scores into log-probabilities of the next tag? Auto: where training is local."""
+
+    @model_validator(mode="after")
+    def _check_effect(self) -> "TaggerSettings":
+        if self.lookahead and self.context == "sentence":
+            raise ValueError(
+                "`lookahead` goes with the context streaming, as the context sentence sees all "
+                f"words; leave out lookahead = {self.lookahead}, or choose streaming"
+            )
+        if self.vectors is not None and self.model == "linear":
+            raise ValueError(
+                "`vectors` are for the neural model, but model = linear came; leave one of them out"
+            )
+        return self
 
     def resolved(self, learning: Learning) -> "TaggerSettings":
         """The same with `auto` decided."""
