@@ -16,6 +16,17 @@ PLAIN_SECONDS = 20.0
 """How often a plain line is printed within an epoch."""
 
 
+def bars(console: Console) -> Progress:
+    """Progress bars with room for words; nothing where there is no terminal."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TextColumn("{task.fields[state]}"),
+        TimeRemainingColumn(compact=True),
+    )
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
 @final
 class Display:
     """Watch a training on a console: loss, cost increases, speed, time left, and each epoch.
@@ -25,15 +36,7 @@ class Display:
 
     def __init__(self, console: Console, unit: str, judge: Callable[[Evaluation], str]) -> None:
         self.console, self.unit, self.judge = console, unit, judge
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[state]}"),
-            TimeRemainingColumn(compact=True),
-        )
-        self.progress = Progress(
-            *columns, console=console, transient=True, disable=not console.is_terminal
-        )
+        self.progress = bars(console)
         self.bar = self.progress.add_task("training", total=None, state="")
         self.recent = Recent()
         self.told = monotonic()

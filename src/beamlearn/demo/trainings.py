@@ -11,8 +11,8 @@ from typing import Any, final
 
 import torch
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from ..display import bars
 from ..fit import fit
 from ..run import Run, RunError
 from ..tasks.tagging.experiment import Experiment, begin, read_experiment, resume
@@ -84,13 +84,7 @@ class Board:
         self.console, self.jobs = console, jobs
         self.characters = characters
         """How many characters an utterance of the validation set has."""
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
-            TextColumn("{task.fields[state]}"),
-            TimeRemainingColumn(compact=True),
-        )
-        self.progress = Progress(*columns, console=console, disable=not console.is_terminal)
+        self.progress = bars(console)
         self.bars = {
             name: self.progress.add_task(job.title, total=job.rounds, state="starting")
             for name, job in jobs.items()
