@@ -8,13 +8,10 @@ import typer
 from ..device import available
 
 Device = Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps, ...")]
-Threads = Annotated[
-    int | None, typer.Option(min=1, help="How many threads to use.", show_default="all cores")
-]
+Threads = Annotated[int, typer.Option(min=1, help="More of them help large networks only.")]
 
 
-def set_up(device: str, threads: int | None) -> str:
+def set_up(device: str, threads: int) -> str:
     """Check that the device is there, and set the number of threads."""
-    if threads is not None:
-        torch.set_num_threads(threads)
+    torch.set_num_threads(threads)
     return available(device)

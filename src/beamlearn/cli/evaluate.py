@@ -47,7 +47,7 @@ def evaluate(
         str | None, typer.Option(help="Where the right tags are.", show_default="as in training")
     ] = None,
     device: Device = "cpu",
-    threads: Threads = None,
+    threads: Threads = 1,
 ) -> None:
     """Compare a model's output with the right one, at several widths of the beam.
 

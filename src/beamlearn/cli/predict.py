@@ -40,7 +40,7 @@ def predict(
         str | None, typer.Option(help="Where to write the tags.", show_default="as in training")
     ] = None,
     device: Device = "cpu",
-    threads: Threads = None,
+    threads: Threads = 1,
 ) -> None:
     """Tag a file: the same file comes out, with the predicted column in it.
 

@@ -49,7 +49,7 @@ def tag(
         str | None, typer.Option(help="A run folder whose weights are the first ones.")
     ] = None,
     device: Device = "cpu",
-    threads: Threads = None,
+    threads: Threads = 1,
     quiet: Annotated[bool, typer.Option(help="Show errors only.")] = False,
 ) -> None:
     """Train a tagger: one label for each word.

@@ -174,7 +174,7 @@ def conclude(console: Console, out: Path) -> None:
     say(console, "")
     say(console, "Next:")
     for command in (
-        f"beamlearn evaluate {out / BEAM} {out / 'test.tsv'} --width 1,8,32 --threads 1",
+        f"beamlearn evaluate {out / BEAM} {out / 'test.tsv'} --width 1,8,32",
         "beamlearn train tag --help",
     ):
         console.print(f"  {command}", highlight=False, markup=False, soft_wrap=True)
