@@ -19,7 +19,7 @@ def demo(
 
     [bold]Example[/bold]
 
-    beamlearn demo --out /tmp/demo
+    beamlearn demo --out demo
     """
     try:
         run_demo(Console(), out, seed=seed)
