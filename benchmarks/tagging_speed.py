@@ -20,6 +20,7 @@ import torch
 from measure import Timing, interleave, report
 from torch import nn
 
+from beamlearn.batches import batches_of
 from beamlearn.learn import learn
 from beamlearn.settings import Learning
 from beamlearn.tasks.tagging.decode import search, tag
@@ -28,7 +29,6 @@ from beamlearn.tasks.tagging.network import NeuralTagger
 from beamlearn.tasks.tagging.sentences import Sentences, read_sentences
 from beamlearn.tasks.tagging.settings import TaggerSettings
 from beamlearn.tasks.tagging.space import Encoded
-from beamlearn.training import batches_of
 
 STREAMING = TaggerSettings(
     context="streaming",

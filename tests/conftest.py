@@ -1,3 +1,5 @@
+from importlib import metadata
+
 import jaxtyping
 import pytest
 import torch
@@ -26,3 +28,16 @@ def no_shape_checks():
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture(scope="session")
+def corpus():
+    """HKCanCor, where the package that carries it is installed."""
+    # Imported here: the shape checks must be in place before any part of the library is.
+    from beamlearn.data.hkcancor import read_hkcancor
+
+    try:
+        metadata.distribution("pycantonese")
+    except metadata.PackageNotFoundError:
+        pytest.skip("needs pycantonese; install beamlearn[demo]")
+    return read_hkcancor()

@@ -18,15 +18,6 @@ CHAT = """@UTF8
 """.splitlines(keepends=True)
 
 
-@pytest.fixture
-def corpus():
-    try:
-        metadata.distribution("pycantonese")
-    except metadata.PackageNotFoundError:
-        pytest.skip("needs pycantonese; install beamlearn[demo]")
-    return read_hkcancor()
-
-
 def test_the_corpus_is_complete(corpus):
     utterances = [utterance for recording in corpus.values() for utterance in recording]
     words = [pair for utterance in utterances for pair in utterance]

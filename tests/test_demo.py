@@ -7,7 +7,6 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from beamlearn.data import hkcancor
-from beamlearn.data.hkcancor import read_hkcancor
 from beamlearn.data.text import DataError
 from beamlearn.demo import figure, run_demo
 from beamlearn.demo.conversations import conversation_of, file_of, split, spoken, write_parts
@@ -23,15 +22,6 @@ from beamlearn.tasks.tagging.sentences import Sentences, read_sentences
 
 def plain():
     return Console(file=StringIO(), width=80, color_system=None)
-
-
-@pytest.fixture(scope="module")
-def corpus():
-    try:
-        metadata.distribution("pycantonese")
-    except metadata.PackageNotFoundError:
-        pytest.skip("needs pycantonese; install beamlearn[demo]")
-    return read_hkcancor()
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from tiny import training
 
 from beamlearn import training as module
+from beamlearn.batches import POOL, batches_of
 from beamlearn.evaluate import Evaluation
 from beamlearn.learn import Round
-from beamlearn.training import POOL, Validation, batches_of, decay, seed_of
+from beamlearn.training import Validation, decay, seed_of
 
 pytestmark = pytest.mark.usefixtures("no_shape_checks")
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from .fit import fit
-from .run import Run, RunError
+from .run import CONFIG, Run, RunError
 from .tasks.tagging import experiment as tagging
 from .tasks.tagging.experiment import Experiment
 from .tasks.tagging.report import report
@@ -70,7 +70,7 @@ def compare(
 def run_entry(entry: Entry, folder: Path) -> list[dict[str, Any]]:
     """Train (or go on training) and test one entry; return its results, width by width."""
     torch.set_num_threads(1)
-    if (folder / "config.json").exists():
+    if (folder / CONFIG).exists():
         run = Run.open(folder)
         check_same(entry, tagging.read_experiment(run), folder)
         measured = run.load_metrics() or {"results": []}

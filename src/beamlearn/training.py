@@ -9,14 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .batches import batches_of
 from .check import NotFiniteError
 from .evaluate import Evaluation, evaluate
 from .learn import BestOnValidation, Round, Task, learn
 from .scorer import Scorer
 from .settings import Learning
-
-POOL = 50
-"""How many batches are drawn together and then sorted by length."""
 
 
 @dataclass(frozen=True)
@@ -31,29 +29,6 @@ class Validation:
     """Is it the lowest cost so far?"""
     stop: bool
     """Was it the last one, because the epochs or the patience are over?"""
-
-
-def batches_of(
-    examples: Sequence[Any], size: int, generator: torch.Generator | None = None
-) -> list[list[Any]]:
-    """Cut examples into batches of similar lengths; in random order if there is a generator.
-
-    Sorting by length is what makes lockstep pay: no batch waits for one long example.
-
-    >>> [len(batch) for batch in batches_of(["a", "bbb", "cc", "d", "ee"], size=2)]
-    [2, 2, 1]
-    """
-    order = list(range(len(examples)))
-    pool = len(order)
-    if generator is not None:
-        order, pool = torch.randperm(len(order), generator=generator).tolist(), POOL * size
-    batches = []
-    for start in range(0, len(order), max(1, pool)):
-        near = sorted(order[start : start + pool], key=lambda i: len(examples[i]))
-        batches += [near[place : place + size] for place in range(0, len(near), size)]
-    if generator is not None:
-        batches = [batches[i] for i in torch.randperm(len(batches), generator=generator).tolist()]
-    return [[examples[i] for i in batch] for batch in batches]
 
 
 def decay(schedule: str, done: float) -> float:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from .row import Row
-from .text import DataError, bare, blank
+from .text import DataError, bare, blank, blocks
 
 FIELD = re.compile(r"[^ \t]+")
 """A field where spaces separate: other spaces of Unicode may be part of a word."""
@@ -20,20 +20,19 @@ def parse(lines: Sequence[str], path: str) -> list[list[Row]]:
     """
     tabs = tab_separated(lines)
     sentences: list[list[Row]] = []
-    words: list[Row] = []
     first: Row | None = None
-    for number, line in enumerate(lines, 1):
-        text = bare(line, number)
-        if blank(text):
-            if words:
-                sentences.append(words)
-                words = []
-        elif not (tabs and not words and like_comment(text)):
+    for block in blocks(lines):
+        words: list[Row] = []
+        for number, text in block:
+            if tabs and not words and like_comment(text):
+                continue
             row = Row(tuple(text.split("\t") if tabs else FIELD.findall(text)), number)
             first = first or row
             check(row, first, tabs, path)
             words.append(row)
-    return [*sentences, words] if words else sentences
+        if words:
+            sentences.append(words)
+    return sentences
 
 
 def check(row: Row, first: Row, tabs: bool, path: str) -> None:

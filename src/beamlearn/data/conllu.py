@@ -1,10 +1,10 @@
 """CoNLL-U: sentences of words with ten fields, and the trees over them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from .row import Row
-from .text import DataError, bare, blank
+from .text import DataError, blocks
 
 FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 FORM, UPOS, XPOS, FEATS, HEAD, DEPREL, MISC = (
@@ -21,28 +21,29 @@ def parse(lines: Sequence[str], path: str) -> list[list[Row]]:
     Lines that begin with "#" are comments, and a block without words is no sentence. Lines of
     nothing but spaces and tabs count as blank.
     """
-    sentences: list[list[Row]] = []
+    sentences = (words_of(block, path) for block in blocks(lines))
+    return [words for words in sentences if words]
+
+
+def words_of(block: Iterable[tuple[int, str]], path: str) -> list[Row]:
+    """The words in lines without a blank one between them."""
     words: list[Row] = []
-    for number, line in enumerate(lines, 1):
-        text = bare(line, number)
-        if blank(text):
-            if words:
-                sentences.append(words)
-                words = []
-        elif not text.startswith("#"):
-            fields = tuple(text.split("\t"))
-            if len(fields) != len(FIELDS):
-                raise DataError(f"{path}:{number}: {wrong_count(text)}")
-            if fields[0] == str(len(words) + 1):
-                words.append(Row(fields, number))
-            elif not NO_WORD.fullmatch(fields[0]):
-                raise DataError(f"{path}:{number}: {wrong_id(fields[0], len(words) + 1)}")
-            if not fields[FORM]:
-                raise DataError(
-                    f"{path}:{number}: Every word needs a form, but column 2 is empty; write the "
-                    "word or '_' there."
-                )
-    return [*sentences, words] if words else sentences
+    for number, text in block:
+        if text.startswith("#"):
+            continue
+        fields = tuple(text.split("\t"))
+        if len(fields) != len(FIELDS):
+            raise DataError(f"{path}:{number}: {wrong_count(text)}")
+        if fields[0] == str(len(words) + 1):
+            words.append(Row(fields, number))
+        elif not NO_WORD.fullmatch(fields[0]):
+            raise DataError(f"{path}:{number}: {wrong_id(fields[0], len(words) + 1)}")
+        if not fields[FORM]:
+            raise DataError(
+                f"{path}:{number}: Every word needs a form, but column 2 is empty; write the "
+                "word or '_' there."
+            )
+    return words
 
 
 def wrong_count(text: str) -> str:

@@ -5,7 +5,7 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -65,6 +65,24 @@ def bare(line: str, number: int) -> str:
 def blank(text: str) -> bool:
     """Does a line without its end hold nothing but spaces and tabs?"""
     return not text.strip(" \t")
+
+
+def blocks(lines: Iterable[str]) -> Iterator[list[tuple[int, str]]]:
+    r"""Yield the lines between blank ones, with their numbers and without their ends.
+
+    >>> list(blocks(["a\n", "b\n", " \n", "\n", "c"]))
+    [[(1, 'a'), (2, 'b')], [(5, 'c')]]
+    """
+    block: list[tuple[int, str]] = []
+    for number, line in enumerate(lines, 1):
+        text = bare(line, number)
+        if not blank(text):
+            block.append((number, text))
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block
 
 
 def name_of(source: str | Path) -> str:

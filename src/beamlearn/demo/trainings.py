@@ -14,7 +14,7 @@ from rich.console import Console
 
 from ..display import bars
 from ..fit import fit
-from ..run import Run, RunError
+from ..run import CONFIG, Run, RunError
 from ..tasks.tagging.experiment import Experiment, begin, read_experiment, resume
 
 TICK = 0.5
@@ -35,7 +35,7 @@ class Job:
     @property
     def begun(self) -> bool:
         """Is there a run in its folder?"""
-        return (self.folder / "config.json").exists()
+        return (self.folder / CONFIG).exists()
 
     @property
     def finished(self) -> bool:

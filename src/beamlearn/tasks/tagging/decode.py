@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import torch
 
+from ...batches import batches_of
 from ...search import SearchResult, beam_search
-from ...training import batches_of
 from .model import Tagger
 from .space import Encoded
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ...evaluate import Evaluation
 from ...fit import Keeper
-from ...run import MODEL, Run, RunError
+from ...run import CONFIG, MODEL, Run, RunError
 from ...settings import Learning, Settings, SettingsError, parse
 from ...training import Training, seed_of
 from .lexicon import Lexicon
@@ -198,7 +198,7 @@ def read_experiment(run: Run) -> Experiment:
     """The experiment that a run folder belongs to."""
     beside = (TRAIN, VALIDATION)
     config = {name: value for name, value in run.config.items() if name not in beside}
-    return parse(Experiment, config, str(run.path / "config.json"))
+    return parse(Experiment, config, str(run.path / CONFIG))
 
 
 def read_tagger(run: Run, experiment: Experiment, device: str) -> Tagger:

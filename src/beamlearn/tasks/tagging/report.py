@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
+from ...batches import batches_of
 from ...calibration import calibration_error
 from ...evaluate import evaluate
-from ...training import batches_of
 from .bio import is_bio, span_scores
 from .decode import in_order, tag
 from .model import Tagger
