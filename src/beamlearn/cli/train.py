@@ -10,6 +10,7 @@ from rich.console import Console
 
 from ..display import Display
 from ..fit import fit
+from ..program import program
 from ..run import Run
 from ..settings import Learning, SettingsError, parse, read_toml
 from ..tasks.tagging.experiment import (
@@ -143,8 +144,8 @@ def train_tagger(prepared: Prepared, console: Console, out: Path) -> None:
         say(console, f"validation, beam {result['width']}: {score}")
     say(
         console,
-        f"The model is in {out}. Next: beamlearn evaluate {out} FILE, or "
-        f"beamlearn predict {out} FILE",
+        f"The model is in {out}. Next: {program()} evaluate {out} FILE, or "
+        f"{program()} predict {out} FILE",
     )
 
 

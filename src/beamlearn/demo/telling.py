@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..program import program
 from ..tasks.tagging.sentences import Sentences
 from .conversations import CREDIT
 from .example import Example, Reading, Tally, words_of
@@ -174,8 +175,8 @@ def conclude(console: Console, out: Path) -> None:
     say(console, "")
     say(console, "Next:")
     for command in (
-        f"beamlearn evaluate {out / BEAM} {out / 'test.tsv'} --width 1,8,32",
-        "beamlearn train tag --help",
+        f"{program()} evaluate {out / BEAM} {out / 'test.tsv'} --width 1,8,32",
+        f"{program()} train tag --help",
     ):
         console.print(f"  {command}", highlight=False, markup=False, soft_wrap=True)
 
