@@ -30,7 +30,7 @@ COLUMNS = {
 }
 
 
-def entries(data: Path) -> list[Entry]:
+def entries(data: Path, _: Path) -> list[Entry]:
     """Two corpora, likelihood and beam, free and constrained."""
     return [
         entry(data / corpus, f"{corpus}-{algorithm}-{label}", algorithm, constrained)

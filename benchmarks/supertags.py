@@ -39,7 +39,7 @@ COLUMNS = {
 }
 
 
-def entries(data: Path) -> Iterator[Entry]:
+def entries(data: Path, _: Path) -> Iterator[Entry]:
     """The main rows first, three seeds each; then the grid."""
     for seed in SEEDS:
         yield entry(data, "likelihood", seed, algorithm="log_likelihood")
@@ -71,4 +71,4 @@ def entry(data: Path, name: str, seed: int, **choices: Any) -> Entry:
 
 
 if __name__ == "__main__":
-    run_grid("supertags", __doc__, lambda data: list(entries(data)), COLUMNS)
+    run_grid("supertags", __doc__, entries, COLUMNS)

@@ -23,7 +23,8 @@ from torch import nn
 from beamlearn.batches import batches_of
 from beamlearn.learn import learn
 from beamlearn.settings import Learning
-from beamlearn.tasks.tagging.decode import search, tag
+from beamlearn.tasks.decoding import search
+from beamlearn.tasks.tagging.decode import tag
 from beamlearn.tasks.tagging.model import Tagger
 from beamlearn.tasks.tagging.network import NeuralTagger
 from beamlearn.tasks.tagging.sentences import Sentences, read_sentences

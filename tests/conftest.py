@@ -1,3 +1,4 @@
+from contextlib import contextmanager
 from importlib import metadata
 
 import jaxtyping
@@ -22,12 +23,25 @@ def generator():
     return torch.Generator().manual_seed(0)
 
 
-@pytest.fixture
-def no_shape_checks():
-    """Let wrong arguments reach the library's own messages, as they do outside the tests."""
+@contextmanager
+def unchecked():
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture
+def no_shape_checks():
+    """Let wrong arguments reach the library's own messages, as they do outside the tests."""
+    with unchecked():
+        yield
+
+
+@pytest.fixture(scope="module")
+def module_without_shape_checks():
+    """The same for all tests of a file and what they have in common."""
+    with unchecked():
+        yield
 
 
 @pytest.fixture(scope="session")

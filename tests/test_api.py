@@ -11,6 +11,7 @@ PUBLIC = {
     "Algorithm",
     "BestOnValidation",
     "BruteForceOracle",
+    "BeamParser",
     "BeamTagger",
     "Evaluation",
     "Expansion",

@@ -2,12 +2,11 @@ import json
 from dataclasses import replace
 
 import pytest
-from tiny import conllu, contents, experiment, finish, part, sentences
+from tiny import begin, conllu, contents, experiment, finish, part, sentences
 
 from beamlearn.compare import CompareError, Entry, compare, run_entry
 from beamlearn.run import RunError
 from beamlearn.settings import SettingsError
-from beamlearn.tasks.tagging.experiment import begin
 
 pytestmark = pytest.mark.usefixtures("no_shape_checks")
 

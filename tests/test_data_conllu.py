@@ -3,7 +3,7 @@ import gzip
 import pytest
 from shared_data import shared
 
-from beamlearn.data.conllu import FIELDS, FORM, HEAD, UPOS, heads, parse, relations
+from beamlearn.data.conllu import FIELDS, FORM, HEAD, UPOS, heads, parse, relations, tree
 from beamlearn.data.text import DataError, read_lines
 
 
@@ -71,6 +71,7 @@ def test_trees():
     (sentence,) = parse([line("1", head="2", deprel="det"), line("2")], "f")
     assert heads(sentence) == [2, 0]
     assert relations(sentence) == ["det", "root"]
+    assert tree(sentence) == ([2, 0], ["det", "root"])
 
 
 @pytest.mark.parametrize("head", ["_", "", "-1", "3", "1", "1.1", "²"])
@@ -80,6 +81,25 @@ def test_heads_that_are_none(head):
         heads(sentence, "f")
     with pytest.raises(DataError, match="^CoNLL-U:1: A head must"):
         heads(sentence)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ("23124", "^f:4: A tree must have one root, but no word has head 0; correct column 7"),
+        ("03004", "^f:7: A tree must have one root, but words 1 and 3 both have head 0; correct"),
+        ("03425", "^f:9: A head must be the number of another word .* but '5' came for word 5"),
+        ("03421", "^f:6: The heads .* but here they lead from 2 to 3 to 4 to 2; correct column 7"),
+    ],
+)
+def test_heads_that_are_no_tree(numbers, message):
+    lines = ["# a tree\n", line("1"), "\n"]
+    lines += [line(str(i), head=head) for i, head in enumerate(numbers, 1)]
+    lines.insert(4, line("1-2"))
+    first, second = parse(lines, "f")
+    assert tree(first, "f") == ([0], ["root"])
+    with pytest.raises(DataError, match=message):
+        tree(second, "f")
 
 
 def test_relations_that_are_none():

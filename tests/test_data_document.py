@@ -1,13 +1,15 @@
 import io
 import sys
 from dataclasses import dataclass
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared_data import shared
 
-from beamlearn.data.document import read_document, with_supertag
+from beamlearn.data.document import read_document
+from beamlearn.data.rewriting import with_supertag
 from beamlearn.data.text import DataError, read_lines
 
 ROW = "{}\t{}\tlemma\t{}\t_\t_\t{}\tdep\t_\t{}"
@@ -193,6 +195,112 @@ def test_every_column_of_conllu_can_be_written(read):
             assert written.fields(other - 1) == document.fields(other - 1)
 
 
+TREE = [([2, 0], ["dep", "dep"])]
+
+
+@settings(max_examples=150)
+@given(case=conllu_cases(), data=st.data())
+def test_trees_there_and_back(read, case, data):
+    document = read(case.text())
+    trees = [
+        ([*(data.draw(st.sampled_from([0, len(s)])) for _ in s[1:]), 0], draw_labels(data.draw, s))
+        for s in case.words
+    ]
+    written = read(document.rewrite_trees(trees))
+    assert written.fields(6) == [[str(head) for head in heads] for heads, _ in trees]
+    assert written.fields(7) == [relations for _, relations in trees]
+    assert written.words() == case.words
+    was = [([0] * len(words), ["dep"] * len(words)) for words in case.words]
+    assert written.rewrite_trees(was) == case.text()
+    assert written.column("upos") == case.labels
+
+
+@settings(max_examples=150)
+@given(case=conllu_cases(), data=st.data())
+def test_comments_go_before_the_first_line_that_is_none(read, case, data):
+    document = read(case.text())
+    was = [([0] * len(words), ["dep"] * len(words)) for words in case.words]
+    new = [[f"#!{i}.{j}" for j in range(data.draw(st.integers(0, 2)))] for i in range(len(was))]
+    longer = read(document.rewrite_trees(was, new), "conllu")
+    assert longer.words() == case.words
+    kept = [line for line in longer.lines if "#!" not in line.removeprefix("\ufeff")[:2]]
+    mark = "\ufeff" * longer.lines[0].startswith("\ufeff#!")
+    assert mark + "".join(kept) == case.text()
+    texts = [line.removeprefix("\ufeff").rstrip("\r\n") for line in longer.lines]
+    assert [text for text in texts if text.startswith("#!")] == [c for added in new for c in added]
+    for text, after in pairwise(texts):
+        if text.startswith("#!"):
+            assert after.startswith(("#!", "1\t", "1-2\t"))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_added_comments_end_as_the_lines_around_them(read, end):
+    bare = CONLLU.replace("\t2\tdep", "\t_\t_").replace("\t0\tdep", "\t_\t_").replace("\n", end)
+    wanted = CONLLU.replace("\n", end)
+    assert read("\ufeff" + bare).rewrite_trees(TREE, [["# 1", "# 2"]]) == (
+        f"\ufeff# 1{end}# 2{end}{wanted}"
+    )
+    for before in ("", f"# old{end}"):
+        one = before + ROW.format("0.1", "e", "_", "_", "_") + end + SENTENCE[0]
+        assert read(one).rewrite_trees([([0], ["root"])], [["# new"]]) == (
+            before + f"# new{end}" + one.removeprefix(before).replace("2\tdep", "0\troot")
+        )
+
+
+@pytest.mark.parametrize(("before", "added"), [("", "#\n"), ("# old\r\n", "#\r\n")])
+def test_comments_before_a_line_without_end(read, before, added):
+    last = ROW.format(1, "a", "X", 0, "_")
+    assert read(before + last).rewrite_trees([([0], ["dep"])], [["#"]]) == before + added + last
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (CONLLU.replace("\t2\tdep", "\t_\t_"), "f:1: A head must be .* but '_' came for word 1"),
+        (CONLLU.replace("\t2\tdep", "\t3\tdep"), "f:1: A head .* but '3' came for word 1"),
+        (CONLLU.replace("\t0\tdep", "\t0\t_"), "f:2: Every word needs a relation to its head"),
+        (CONLLU.replace("\t2\tdep", "\t0\tdep"), "f:2: A tree must have one root, but words 1 and"),
+        (CONLLU.replace("\t0\tdep", "\t1\tdep"), "f:1: A tree must have one root, but no word"),
+        ("a X\n", "f: Trees need a CoNLL-U file, but this one has columns; convert it"),
+    ],
+)
+def test_trees_that_are_none(read, text, message):
+    with pytest.raises(DataError, match=message):
+        read(text).trees()
+
+
+@pytest.mark.parametrize(
+    ("trees", "comments", "message"),
+    [
+        ([], None, "f: `heads` must hold one list for each of the 1 sentence, but 0 came"),
+        ([([0], ["a", "b"])], None, "f:1: `heads` must .* each of the 2 words .* but 1 came"),
+        ([([2, 0], ["a"])], None, "f:1: `relations` must .* each of the 2 words .* but 1 came"),
+        ([([3, 0], ["a", "b"])], None, r"f:1: A head must .*\(1 to 2\).* but 3 came for word 1"),
+        ([([-1, 0], ["a", "b"])], None, "f:1: A head must .* but -1 came for word 1"),
+        ([([2, 2], ["a", "b"])], None, "f:2: A head must .* but 2 came for word 2"),
+        ([([2, 0], ["a", ""])], None, "must not be empty nor contain any of .* but '' came"),
+        ([([2, 0], ["a", "b\tc"])], None, r"but 'b\\tc' came"),
+        (TREE, [], "f: `comments` must hold one list for each of the 1 sentence, but 0 came"),
+        (TREE, [["text"]], "f: A comment must be one line that begins with '#', .* 'text' came"),
+        (TREE, [["# a\nb"]], r"but '# a\\nb' came; write '# ' before each of its lines"),
+    ],
+)
+def test_trees_that_cannot_be_written(read, trees, comments, message):
+    with pytest.raises(ValueError, match=message):
+        read(CONLLU).rewrite_trees(trees, comments)
+
+
+def test_trees_are_not_written_to_columns(read):
+    with pytest.raises(DataError, match="f: Trees need a CoNLL-U file"):
+        read("a X\n").rewrite_trees([([0], ["root"])])
+
+
+def test_no_words_no_trees(read):
+    for text, layout in (("# nothing\n\n", "conllu"), ("", "auto"), ("\n", "columns")):
+        assert read(text, layout).trees() == []
+        assert read(text, layout).rewrite_trees([], []) == text
+
+
 def test_the_layout_shows_in_name_or_content(read, monkeypatch):
     assert read(CONLLU).layout == "conllu"
     assert read("# text = a\n\n1-2" + CONLLU[1:].replace("\n2\t", "\n1\t", 1)).layout == "conllu"
@@ -293,3 +401,11 @@ def test_real_data_there_and_back(name):
     assert changed.count("\t?\t" if document.layout == "conllu" else "\t?\n") >= sum(
         map(len, document.words())
     )
+
+
+@pytest.mark.parametrize("name", ["ud-english-ewt", "ud-dutch-lassysmall"])
+@pytest.mark.usefixtures("no_shape_checks")
+def test_real_trees_there_and_back(name):
+    path = shared(f"{name}/dev.conllu.gz")
+    document = read_document(path)
+    assert document.rewrite_trees(document.trees()) == "".join(read_lines(path))

@@ -5,6 +5,7 @@ from io import StringIO
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
+from tiny import load
 
 from beamlearn.data import hkcancor
 from beamlearn.data.text import DataError
@@ -15,8 +16,8 @@ from beamlearn.demo.figure import FigureError
 from beamlearn.demo.measured import WIDTHS
 from beamlearn.demo.telling import tell_example
 from beamlearn.run import RunError
-from beamlearn.tasks.tagging.decode import search, tag
-from beamlearn.tasks.tagging.experiment import load
+from beamlearn.tasks.decoding import search
+from beamlearn.tasks.tagging.decode import tag
 from beamlearn.tasks.tagging.sentences import Sentences, read_sentences
 
 

@@ -5,13 +5,13 @@ import sys
 import numpy as np
 import pytest
 import torch
+from tiny import begin, load, resume
 
 from beamlearn.data.text import DataError
 from beamlearn.estimators import BeamTagger, NotFittedError
 from beamlearn.fit import fit
 from beamlearn.run import RunError
 from beamlearn.settings import Learning, SettingsError
-from beamlearn.tasks.tagging import experiment as tagging
 from beamlearn.tasks.tagging.decode import Tagged
 from beamlearn.tasks.tagging.experiment import Experiment
 from beamlearn.tasks.tagging.sentences import DataSettings
@@ -44,7 +44,7 @@ def fitted():
 
 
 def weights(tagger):
-    return tagger._fitted.tagger.scorer.state_dict()
+    return tagger._fitted.model.scorer.state_dict()
 
 
 def same_weights(one, other):
@@ -288,7 +288,7 @@ def test_deep_copies_are_independent(fitted):
     other = copy.deepcopy(fitted)
     assert same_weights(other, fitted)
     with torch.no_grad():
-        next(other._fitted.tagger.scorer.parameters()).add_(1)
+        next(other._fitted.model.scorer.parameters()).add_(1)
     assert not same_weights(other, fitted)
 
 
@@ -413,26 +413,26 @@ def test_folders_of_the_command_line(fitted, tmp_path):
         tagger=TaggerSettings(**groups[0]),
         learning=Learning(**groups[1]),
     )
-    prepared = tagging.begin(experiment, tmp_path / "run")
+    prepared = begin(experiment, tmp_path / "run")
     fit(prepared.training, prepared.keeper)
     loaded = BeamTagger.load(tmp_path / "run")
     assert same_weights(loaded, fitted)
     assert loaded.get_params() == fitted.get_params()
     assert loaded.history_ == fitted.history_
     loaded.save(tmp_path / "copy")
-    assert tagging.load(tmp_path / "copy")[1].column == "2"
+    assert load(tmp_path / "copy")[1].column == "2"
     with pytest.raises(RunError, match="holds a model, but no checkpoint of its training"):
-        tagging.resume(tmp_path / "copy")
+        resume(tmp_path / "copy")
 
 
 def test_the_command_line_reads_saved_folders(fitted, tmp_path):
     fitted.save(tmp_path / "run")
-    tagger, experiment = tagging.load(tmp_path / "run")
+    tagger, experiment = load(tmp_path / "run")
     assert experiment.data is None
     assert tagger.lexicon.tags == ("D", "N", "V")
     assert experiment.learning.final_width == 2
     with pytest.raises(SettingsError, match="this tagger was fitted in memory"):
-        tagging.resume(tmp_path / "run")
+        resume(tmp_path / "run")
 
 
 def test_a_folder_is_saved_to_once(fitted, tmp_path):

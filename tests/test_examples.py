@@ -95,6 +95,27 @@ def test_tagger_tells_its_story(capsys):
 
 
 @pytest.mark.usefixtures("no_shape_checks")
+def test_parser_tells_its_story(capsys):
+    """It learns, and of the telescope both readings are in the beam."""
+    printed = run("05_parser.py", capsys)
+    right = int(printed.partition("sentences ")[2].partition("%")[0])
+    assert right >= 90
+    best = printed.partition("best three trees:")[2].splitlines()[1:3]
+    assert {line.split("%")[1].strip() for line in best} == {"man (nmod)", "saw (obl)"}
+    assert "        with       case\n" in printed
+
+
+@pytest.mark.usefixtures("no_shape_checks")
+def test_the_page_on_parsing_works_as_printed(capsys):
+    names = {}
+    for code in blocks("docs/parsing.md"):
+        exec(compile(code, "parsing.md", "exec"), names)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "[[(2, 'det'), (3, 'nsubj'), (0, 'root')]]"
+    assert printed[1] == "1.0 ['det', 'nsubj', 'obj', 'root']"
+
+
+@pytest.mark.usefixtures("no_shape_checks")
 def test_the_page_on_tagging_works_as_printed(capsys, tmp_path, monkeypatch):
     pytest.importorskip("sklearn")
     monkeypatch.chdir(tmp_path)

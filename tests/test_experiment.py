@@ -3,13 +3,29 @@ import shutil
 
 import pytest
 import torch
-from tiny import NETWORK, TAGS, conllu, contents, experiment, finish, flip, halve, part, sentences
+from tiny import (
+    NETWORK,
+    TAGS,
+    begin,
+    conllu,
+    contents,
+    experiment,
+    finish,
+    flip,
+    halve,
+    load,
+    part,
+    resume,
+    sentences,
+)
 
 from beamlearn.data.text import DataError
 from beamlearn.run import RunError
 from beamlearn.run.sealed import seal, unseal
 from beamlearn.settings import SettingsError
-from beamlearn.tasks.tagging.experiment import Experiment, begin, load, read_data, resume
+from beamlearn.tasks import experiment as experiments
+from beamlearn.tasks.tagging.experiment import Experiment
+from beamlearn.tasks.tagging.kind import TAGGING
 from beamlearn.tasks.tagging.sentences import DataSettings, Sentences
 from beamlearn.tasks.tagging.settings import TaggerSettings
 
@@ -53,6 +69,10 @@ def equal(one, two):
 
 
 # --- data ---------------------------------------------------------------------------------------
+
+
+def read_data(data):
+    return experiments.read_data(TAGGING, Experiment(data=data))
 
 
 def test_without_a_validation_file_every_tenth_sentence_is_held_out(tmp_path):
@@ -127,7 +147,7 @@ def test_runs_without_a_fingerprint_of_the_validation_data_can_go_on(copy):
 
 def test_the_seed_makes_the_first_weights(tmp_path):
     first, again, other = (
-        weights(begin(experiment(tmp_path, seed=seed), tmp_path / name).tagger)
+        weights(begin(experiment(tmp_path, seed=seed), tmp_path / name).model)
         for name, seed in (("a", 0), ("b", 0), ("c", 1))
     )
     assert equal(first, again)
@@ -322,8 +342,8 @@ def test_constraints_that_the_tags_do_not_allow(copy):
 
 def test_warm_start_takes_the_weights_over(trained, tmp_path):
     prepared = begin(experiment(tmp_path, warm_start=trained, seed=5), tmp_path / "run")
-    assert equal(weights(prepared.tagger), weights(load(trained)[0]))
-    assert prepared.tagger.lexicon == load(trained)[0].lexicon
+    assert equal(weights(prepared.model), weights(load(trained)[0]))
+    assert prepared.model.lexicon == load(trained)[0].lexicon
     cold = begin(experiment(tmp_path, seed=5), tmp_path / "cold")
     first, other = (next(iter(p.training)) for p in (prepared, cold))
     assert first.losses.mean() < other.losses.mean()
@@ -398,7 +418,7 @@ def test_a_linear_tagger_goes_on_and_is_loaded(tmp_path):
     part(begin(chosen, tmp_path / "run"), 5)
     finish(resume(tmp_path / "run"))
     assert contents(tmp_path / "run") == contents(tmp_path / "whole")
-    assert equal(weights(load(tmp_path / "run")[0]), weights(prepared.tagger))
+    assert equal(weights(load(tmp_path / "run")[0]), weights(prepared.model))
 
 
 def test_fitted_in_memory_there_is_nothing_to_begin(tmp_path):

@@ -6,14 +6,25 @@ from pathlib import Path
 
 import pytest
 import torch
-from tiny import contents, experiment, finish, flip, halve, newest, part, training
+from tiny import (
+    begin,
+    contents,
+    experiment,
+    finish,
+    flip,
+    halve,
+    load,
+    newest,
+    part,
+    resume,
+    training,
+)
 
 from beamlearn import training as module
 from beamlearn.evaluate import Evaluation
 from beamlearn.fit import fit
 from beamlearn.learn import Round
 from beamlearn.run import Run, RunError
-from beamlearn.tasks.tagging.experiment import begin, load, resume
 from beamlearn.training import Validation
 
 pytestmark = pytest.mark.usefixtures("no_shape_checks")
@@ -88,7 +99,7 @@ def test_the_model_is_the_best_one(whole):
     assert prepared.training.stopped
     fit(prepared.training)
     for name, tensor in tagger.scorer.state_dict().items():
-        assert torch.equal(tensor, prepared.tagger.scorer.state_dict()[name])
+        assert torch.equal(tensor, prepared.model.scorer.state_dict()[name])
 
 
 @pytest.mark.parametrize(("seconds", "rounds"), [(0.0, 1), (1e9, 0)])
@@ -170,7 +181,9 @@ KILLS = textwrap.dedent(
     from pathlib import Path
     import torch
     from beamlearn.fit import Keeper, fit
-    from beamlearn.tasks.tagging.experiment import Experiment, begin, resume
+    from beamlearn.tasks.experiment import begin, resume
+    from beamlearn.tasks.tagging.experiment import Experiment
+    from beamlearn.tasks.tagging.kind import TAGGING
 
     torch.set_num_threads(1)
     experiment = Experiment.model_validate_json(sys.argv[1])
@@ -179,7 +192,7 @@ KILLS = textwrap.dedent(
 
     def train(folder):
         there = (folder / "config.json").exists()
-        prepared = resume(folder) if there else begin(experiment, folder)
+        prepared = resume(TAGGING, folder) if there else begin(TAGGING, experiment, folder)
         with prepared.keeper.run.lock():
             fit(prepared.training, Keeper(prepared.keeper.run, seconds=0.05))
 

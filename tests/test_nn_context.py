@@ -3,7 +3,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beamlearn.nn.context import Bidirectional, Lookahead
+from beamlearn.nn.context import Bidirectional, Convolution, Lookahead
 
 lengths = st.lists(st.integers(0, 5), min_size=1, max_size=4).filter(any)
 
@@ -12,6 +12,7 @@ def contexts():
     torch.manual_seed(0)
     yield from (Lookahead(2, ahead).double() for ahead in (0, 1, 3))
     yield from (Bidirectional(2, 3, layers).double() for layers in (1, 2))
+    yield from (Convolution(2, 3, layers).double() for layers in (1, 3))
 
 
 def words_of(lengths, junk):
@@ -53,3 +54,23 @@ def test_a_sentence_is_seen_from_both_sides(layers):
     words[0, 3] += 1
     after = context(words, torch.tensor([4]))
     assert (before != after).any(dim=-1).all()
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_a_layer_of_a_convolution_sees_one_neighbor_each_side(layers):
+    context = Convolution(2, 3, layers).double()
+    words = words_of([9], 0.0)
+    before = context(words, torch.tensor([9]))
+    words[0, 4] += 1
+    changed = (context(words, torch.tensor([9])) != before)[0].any(dim=-1)
+    assert changed.tolist() == [abs(place - 4) <= layers for place in range(9)]
+
+
+def test_a_layer_of_a_convolution_is_its_formula():
+    context = Convolution(2, 3, 1, pieces=2).double()
+    words = words_of([3], 0.0)
+    x = torch.cat([torch.zeros(1, 3).double(), context.enter(words[0]), torch.zeros(1, 3).double()])
+    for place in range(3):
+        pieces = context.windows[0](x[place : place + 3].flatten()).view(2, 3)
+        expected = x[place + 1] + context.norms[0](pieces.max(dim=0).values)
+        torch.testing.assert_close(context(words, torch.tensor([3]))[0, place], expected)

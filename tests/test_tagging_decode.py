@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from taggers import SPANS, TAGS, small
 
 import beamlearn as bl
-from beamlearn.tasks.tagging.decode import search, tag
+from beamlearn.tasks.decoding import search
+from beamlearn.tasks.tagging.decode import tag
 
 words = st.sampled_from(["the", "dog", "Rain", "unheard", "."])
 inputs = st.lists(st.lists(words, max_size=5), max_size=5)

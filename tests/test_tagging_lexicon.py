@@ -5,8 +5,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beamlearn.tasks.tagging.lexicon import LEAST_AFFIX_COUNT, Lexicon, affixes_of, shape_of
+from beamlearn.tasks.tagging.lexicon import Lexicon
 from beamlearn.tasks.tagging.space import UNSEEN
+from beamlearn.tasks.vocabulary import LEAST_COUNT, affixes_of, shape_of
 
 WORDS = [["The", "dog", "saw", "the", "cat"], ["the", "Dog", "ran"]]
 TAGS = [["D", "N", "V", "D", "N"], ["D", "N", "V"]]
@@ -46,7 +47,7 @@ def test_pretrained_vectors_are_found_by_form_and_then_in_lower_case():
 
 
 def test_affixes_need_to_be_frequent():
-    words = [["walking"] * (LEAST_AFFIX_COUNT - 1), ["Sing", "Old"]]
+    words = [["walking"] * (LEAST_COUNT - 1), ["Sing", "Old"]]
     found = Lexicon.of(words, [["V"]], affix_length=3)
     assert set(found.affixes) == {"g$", "ng$", "ing$"}
     numbers = found.number_words(["Bring", "sung", "x"])

@@ -1,10 +1,13 @@
 """Taggers and data so small that a training takes a fraction of a second."""
 
 import random
+from functools import partial
 
 from beamlearn.fit import Keeper, fit
 from beamlearn.settings import Learning
+from beamlearn.tasks import experiment as experiments
 from beamlearn.tasks.tagging.experiment import Experiment
+from beamlearn.tasks.tagging.kind import TAGGING
 from beamlearn.tasks.tagging.model import Tagger
 from beamlearn.tasks.tagging.sentences import DataSettings, Sentences
 from beamlearn.tasks.tagging.settings import TaggerSettings
@@ -21,6 +24,10 @@ NETWORK = {
     "tag_size": 4,
     "dropout": 0.2,
 }
+begin, resume, load = (
+    partial(function, TAGGING)
+    for function in (experiments.begin, experiments.resume, experiments.load)
+)
 
 
 def sentences(count, seed=0):

@@ -8,6 +8,7 @@ from .algorithms import ALGORITHMS as ALGORITHMS
 from .algorithms import Algorithm as Algorithm
 from .beam import Finish as Finish
 from .enumeration import BruteForceOracle as BruteForceOracle
+from .estimators import BeamParser as BeamParser
 from .estimators import BeamTagger as BeamTagger
 from .evaluate import Evaluation as Evaluation
 from .evaluate import evaluate as evaluate

@@ -126,7 +126,14 @@ def expand(space: SearchSpace[Any], scorer: Scorer, beam: Beam) -> Neighbors:
     if ragged:
         offset = torch.where(beam.finished, carried, offset)
     return Neighbors(
-        local, offset, expansion.terminal, expansion.legal, beam.kept, beam.finished, ragged
+        local,
+        offset,
+        expansion.terminal,
+        expansion.legal,
+        beam.kept,
+        beam.finished,
+        ragged,
+        expansion.ending,
     )
 
 

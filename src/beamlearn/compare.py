@@ -12,10 +12,9 @@ import torch
 
 from .fit import fit
 from .run import CONFIG, Run, RunError
-from .tasks.tagging import experiment as tagging
-from .tasks.tagging.experiment import Experiment
-from .tasks.tagging.report import report
-from .tasks.tagging.sentences import read_sentences
+from .tasks.experiment import begin, read_experiment, resume
+from .tasks.kinds import TASKS
+from .tasks.settings import Experiment
 
 
 @dataclass(frozen=True)
@@ -25,6 +24,7 @@ class Entry:
     name: str
     """Also of its run folder."""
     experiment: Experiment
+    """Of any task."""
     widths: tuple[int, ...]
     test: str
     """The file to test on."""
@@ -70,25 +70,22 @@ def compare(
 def run_entry(entry: Entry, folder: Path) -> list[dict[str, Any]]:
     """Train (or go on training) and test one entry; return its results, width by width."""
     torch.set_num_threads(1)
+    kind = TASKS[entry.experiment.task]
     if (folder / CONFIG).exists():
         run = Run.open(folder)
-        check_same(entry, tagging.read_experiment(run), folder)
+        check_same(entry, read_experiment(kind, run), folder)
         measured = run.load_metrics() or {"results": []}
         widths = tuple(result["width"] for result in measured["results"])
         if (measured.get("file"), widths) == (entry.test, entry.widths):
             return list(measured["results"])
-        prepared = tagging.resume(folder)
+        prepared = resume(kind, folder)
     else:
-        prepared = tagging.begin(entry.experiment, folder)
+        prepared = begin(kind, entry.experiment, folder)
     run = prepared.keeper.run
     with run.lock():
         fit(prepared.training, prepared.keeper)
-        data = tagging.data_of(prepared.experiment)
-        test = read_sentences(entry.test, data.column, data.layout)
-        results = [
-            report(prepared.tagger, test.words, test.tags, width).to_json()
-            for width in entry.widths
-        ]
+        test = kind.read(entry.test, prepared.experiment)
+        results = [kind.report(prepared.model, test, width).to_json() for width in entry.widths]
         run.save_metrics({"file": entry.test, "examples": len(test), "results": results})
     return results
 
@@ -97,7 +94,7 @@ def check_same(entry: Entry, begun: Experiment, folder: Path) -> None:
     """Refuse to take the training in a folder for one that it is not."""
     wanted = entry.experiment.resolved()
     if wanted.warm_start is not None:
-        wanted = wanted.model_copy(update={"tagger": begun.tagger})  # came with the weights
+        wanted = wanted.with_settings(begun.settings)  # came with the weights
     if wanted != begun:
         raise RunError(
             f"{folder} must hold the training of entry {entry.name!r}, but it was begun with other "

@@ -182,7 +182,7 @@ def log_loss_beam(
     Not convex. Needs only the cheapest neighbor. The loss of globally normalized networks.
     """
     beam = Ranked(scores, costs, width, mask, best)
-    return beam.log_sum(beam.s, beam.kept() | beam.is_star) - beam.s_star[:, 0]
+    return beam.log_sum(beam.given, beam.kept() | beam.is_star) - beam.s_star[:, 0]
 
 
 @surrogate(convex=True, bounds_cost=False, needs="best")
@@ -196,7 +196,7 @@ def log_loss_neighbors(
     Convex. Needs only the cheapest neighbor. At k = 1 it is the usual log-likelihood.
     """
     beam = Ranked(scores, costs, width, mask, best)
-    return beam.log_sum(beam.s, beam.mask) - beam.s_star[:, 0]
+    return beam.log_sum(beam.given, beam.mask) - beam.s_star[:, 0]
 
 
 @surrogate(convex=False, bounds_cost=True, needs="costs")

@@ -31,6 +31,8 @@ class Neighbors:
     finished: Bool[Tensor, "batch k"]
     ragged: bool
     """Is there a slot that is finished or beyond the end of its beam?"""
+    ending: Bool[Tensor, "#batch #k"] | None = None
+    """Which nodes have only terminal neighbors, where the space says so."""
     completion: Float[Tensor, "batch k a"] | None = None
     """c* of every neighbor, where an oracle was asked; junk where `mask` is False."""
 
@@ -52,11 +54,11 @@ class Neighbors:
     @cached_property
     def dense(self) -> bool:
         """Is every entry a neighbor? Then nothing needs to be masked."""
-        return bool(self.mask.all())
+        return self.legal is None and bool(self.mask.all())
 
     def fill(self, field: Float[Tensor, "batch n"], value: float) -> Float[Tensor, "batch n"]:
         """Put `value` where there is no neighbor."""
-        return field if self.dense else field.masked_fill(~self.mask, value)
+        return field if self.dense else torch.where(self.mask, field, value)
 
     @cached_property
     def scores(self) -> Float[Tensor, "batch n"]:
@@ -76,8 +78,10 @@ class Neighbors:
     @cached_property
     def only_terminal(self) -> Bool[Tensor, " batch"]:
         """Is every neighbor terminal? Then the transition is the last one."""
-        into = self.terminal if self.legal is None else self.terminal | ~self.legal
-        into = into.all(dim=-1)
+        into = self.ending
+        if into is None:
+            into = self.terminal if self.legal is None else self.terminal | ~self.legal
+            into = into.all(dim=-1)
         if self.ragged:
             into = into | self.finished | ~self.kept
         return into.all(dim=-1).expand(self.kept.shape[0])
@@ -104,7 +108,7 @@ class Neighbors:
         """BEST(A_b, k, s) of Algorithm 1: which slots of the result are used, and by whom."""
         local, offset = self.local.detach(), self.offset.detach()
         if self.legal is not None:
-            local = local.masked_fill(~self.legal, -torch.inf)
+            local = torch.where(self.legal, local, -torch.inf)
         if among is not None:
             local = local.masked_fill(~among, -torch.inf)
             offset = offset.masked_fill(self.finished & ~among[..., 0], -torch.inf)
@@ -185,6 +189,15 @@ class Move:
         index = rows[:, None] * before + self.slots
         taken = field.flatten(0, 1).index_select(0, index.flatten())
         return taken.reshape(*index.shape, *field.shape[2:])
+
+    def pick(self, field: Shaped[Tensor, "before slots a"]) -> Shaped[Tensor, "batch k"]:
+        """Give each slot what `field` holds for the action that it takes."""
+        _, slots, actions = field.shape
+        rows = self.rows
+        if rows is None:
+            rows = torch.arange(self.slots.shape[0], device=field.device)
+        index = (rows[:, None] * slots + self.slots) * actions + self.actions
+        return field.flatten().take(index)
 
     def keep(self, field: Shaped[Tensor, " before *rest"]) -> Shaped[Tensor, " batch *rest"]:
         """Keep the rows of a per-example `field` that go on."""

@@ -34,30 +34,53 @@ class Ranked:
         if scores.shape[1] == 0:
             scores, costs, mask = (pad(field, (0, 1)) for field in (scores, costs, scores.bool()))
         self.mask = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask
-        self.dense = bool(self.mask.all())
+        self.dense = mask is None
         costs = costs if costs.is_floating_point() else costs.to(scores.dtype)
-        self.s, costs = self.fill(scores, 0.0), self.fill(costs, 0.0)
-        _check_finite(self.s, costs)
-        # Only differences count; taken before rounding to the scores' type, they keep their order.
-        costs = costs - self.fill(costs, torch.inf).amin(dim=-1, keepdim=True)
-        self.costs = self.fill(costs, 0.0)
-        self.c = self.costs.to(scores.dtype)
-        self.n = self.mask.sum(dim=-1)
+        self.given, self.dear = scores, self.fill(costs, torch.inf)
+        _check_finite("Scores", scores, self.mask)
+        _check_finite("Costs", costs, self.mask)
         self.k = torch.as_tensor(width, device=scores.device).expand(scores.shape[0])
         self.widest = min(scores.shape[1], int(self.k.max()) if self.k.numel() else 1)
-        self.some = self.n > 0
-        self.crowded = self.n > self.k
-        """Can anything fall out of the beam?"""
         self.best = best
 
     def fill(self, field: Scores, value: float) -> Scores:
         """Put `value` where there is no neighbor."""
-        return field if self.dense else field.masked_fill(~self.mask, value)
+        return field if self.dense else torch.where(self.mask, field, value)
+
+    @cached_property
+    def s(self) -> Scores:
+        """Scores."""
+        return self.fill(self.given, 0.0)
+
+    @cached_property
+    def costs(self) -> Scores:
+        """Costs less the least, before they are rounded to the scores' type: in their order."""
+        return self.fill(self.dear - self.dear.amin(dim=-1, keepdim=True), 0.0)
+
+    @cached_property
+    def c(self) -> Scores:
+        """The same in the type of the scores."""
+        return self.costs.to(self.given.dtype)
+
+    @cached_property
+    def n(self) -> Int[Tensor, " batch"]:
+        """How many neighbors there are."""
+        return self.mask.sum(dim=-1)
+
+    @cached_property
+    def some(self) -> Bool[Tensor, " batch"]:
+        """Are there any?"""
+        return self.n > 0
+
+    @cached_property
+    def crowded(self) -> Bool[Tensor, " batch"]:
+        """Can anything fall out of the beam?"""
+        return self.n > self.k
 
     @cached_property
     def star(self) -> Int[Tensor, "batch 1"]:
         """Where the cheapest neighbor stands."""
-        star = self.fill(self.costs, torch.inf).argmin(dim=-1, keepdim=True)
+        star = self.dear.argmin(dim=-1, keepdim=True)
         if self.best == "best_scored":
             cheap = self.mask & (self.costs == 0)
             star = self.s.detach().masked_fill(~cheap, -torch.inf).argmax(dim=-1, keepdim=True)
@@ -66,7 +89,7 @@ class Ranked:
     @cached_property
     def s_star(self) -> Float[Tensor, "batch 1"]:
         """s[star(1)]."""
-        return self.s.gather(-1, self.star)
+        return self.given.gather(-1, self.star).where(self.some[:, None], 0.0)
 
     @cached_property
     def c_star(self) -> Float[Tensor, "batch 1"]:
@@ -80,7 +103,7 @@ class Ranked:
 
     def hat(self, among: Bool[Tensor, "batch n"]) -> Int[Tensor, "batch k"]:
         """The first entries of `hat`, as far as the widest beam goes."""
-        return top(self.s.detach().masked_fill(~among, -torch.inf), self.widest)[1]
+        return top(torch.where(among, self.given.detach(), -torch.inf), self.widest)[1]
 
     def kept(self) -> Bool[Tensor, "batch n"]:
         """Which neighbors are in the beam: hat(1), ..., hat(min(k, n))."""
@@ -119,8 +142,9 @@ class Ranked:
         """log sum exp of `values` over `among`; 0 for a row without neighbors."""
         if among is self.mask and self.dense:
             return values.logsumexp(dim=-1)
-        outside = ~among & self.some[:, None]
-        return values.masked_fill(outside, -torch.inf).logsumexp(dim=-1).where(self.some, 0.0)
+        nothing = values.new_zeros(len(values)).masked_fill(self.some, -torch.inf)
+        values = torch.where(among, values, nothing[:, None])
+        return values.logsumexp(dim=-1).where(self.some, 0.0)
 
     def by_cost(self) -> tuple[Scores, Scores, Bool[Tensor, "batch n"]]:
         """Scores, costs and mask in the order `star`."""
@@ -172,11 +196,10 @@ def _check(scores: Tensor, costs: Tensor, width: Width, mask: Mask) -> None:
         )
 
 
-def _check_finite(scores: Tensor, costs: Tensor) -> None:
-    for name, values in (("Scores", scores), ("Costs", costs)):
-        finite = isfinite(float(values.detach().sum()))  # or a sum that overflowed
-        if not finite and not bool(torch.isfinite(values).all()):
-            raise ValueError(
-                f"{name} must be finite, but NaN or an infinity came; mask out what is not a "
-                "neighbor, and look for an overflow in what computed the rest."
-            )
+def _check_finite(name: str, values: Tensor, mask: Tensor) -> None:
+    finite = isfinite(float(values.detach().sum()))  # or a sum that overflowed, or junk outside
+    if not finite and not bool((torch.isfinite(values) | ~mask).all()):
+        raise ValueError(
+            f"{name} must be finite, but NaN or an infinity came; mask out what is not a "
+            "neighbor, and look for an overflow in what computed the rest."
+        )

@@ -187,10 +187,14 @@ def parse(model: type[Model], values: Mapping[str, Any], source: str = "") -> Mo
         raise SettingsError(where + _sentence(model, error)) from None
 
 
-def _group(annotation: Any) -> type[Settings]:
-    """The settings among what a field may be."""
-    kinds = (annotation, *get_args(annotation))
-    return next(kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Settings))
+def groups_in(model: type[Settings]) -> dict[str, type[Settings]]:
+    """The fields that are groups of settings themselves."""
+    return {
+        name: kind
+        for name, field in model.model_fields.items()
+        for kind in (field.annotation, *get_args(field.annotation))
+        if isinstance(kind, type) and issubclass(kind, Settings)
+    }
 
 
 def _sentence(model: type[Settings], error: ValidationError) -> str:
@@ -200,7 +204,7 @@ def _sentence(model: type[Settings], error: ValidationError) -> str:
     key = ".".join(path)
     if found["type"] == "extra_forbidden":
         for name in path[:-1]:
-            model = _group(model.model_fields[name].annotation)
+            model = groups_in(model)[name]
         return unknown(model.model_fields, path[-1], "setting")
     if found["type"] == "missing":
         return f"`{key}` is required, but it is missing; set it, or give --{path[-1]}."

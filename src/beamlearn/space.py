@@ -28,6 +28,8 @@ class Expansion:
     """Does the action lead to a terminal node?"""
     legal: Bool[Tensor, "#batch #k #a"] | None = None
     """Does the action exist? None: all do."""
+    ending: Bool[Tensor, "#batch #k"] | None = None
+    """Are all neighbors of the node terminal? None: that is found from the masks."""
 
 
 class SearchSpace(ABC, Generic[Nodes]):

@@ -53,12 +53,15 @@ class Trace:
 
     @cached_property
     def final_actions(self) -> Int[Tensor, "batch k steps"]:
-        """The actions of every hypothesis at the end of the search; -1 where none was taken.
+        """The actions of every hypothesis at the end of the search; -1 where none was taken."""
+        return self.best_actions(max((step.slots.shape[1] for step in self.steps), default=1))
+
+    def best_actions(self, width: int) -> Int[Tensor, "batch width steps"]:
+        """The same of the first `width` hypotheses.
 
         Back-pointers are followed for all examples and slots at once.
         """
         batch = len(self.space)
-        width = max((step.slots.shape[1] for step in self.steps), default=1)
         device = self.steps[0].slots.device if self.steps else None
         found = torch.full((batch, width, len(self.steps)), -1, device=device)
         at = torch.arange(width, device=device).repeat(batch, 1)
@@ -66,8 +69,8 @@ class Trace:
         for place in range(len(self.steps) - 1, -1, -1):
             step = self.steps[place]
             if step.some_ended:
-                ranked = pad(step.ranked, (0, width - step.ranked.shape[1]))
-                there[step.examples[step.ended]] = ranked[step.ended]
+                ranked = pad(step.ranked, (0, max(0, width - step.ranked.shape[1])))
+                there[step.examples[step.ended]] = ranked[step.ended, :width]
             slots = at[step.examples].clamp(max=step.slots.shape[1] - 1)
             idle = step.stays.gather(-1, slots) | ~there[step.examples]
             actions = step.actions.gather(-1, slots).masked_fill(idle, -1)

@@ -65,7 +65,9 @@ class Training:
         self.rounds_per_epoch = -(-len(examples) // settings.batch_size)
         self.rounds = self.rounds_per_epoch * settings.epochs
         self.optimizer = torch.optim.Adam(
-            [p for p in scorer.parameters() if p.requires_grad], lr=settings.learning_rate
+            [p for p in scorer.parameters() if p.requires_grad],
+            lr=settings.learning_rate,
+            fused=True,
         )
         self.frozen = {name for name, p in scorer.named_parameters() if not p.requires_grad}
         self.best = BestOnValidation(scorer)

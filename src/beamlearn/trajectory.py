@@ -316,5 +316,7 @@ def _stay(
 
 def _on_policy(learned: Selection, chosen: Selection) -> Bool[Tensor, " batch"]:
     """Does the transition, as far as b_{h-1} goes, follow the learned policy?"""
+    if chosen is learned:
+        return torch.ones_like(learned.terminal)
     own = learned.same(chosen) & ~chosen.stopped
     return own | (learned.terminal & (chosen.terminal | chosen.stopped))

@@ -20,7 +20,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(train, name="train")
+app.add_typer(train(), name="train")
 app.command()(predict)
 app.command()(evaluate)
 app.command()(demo)

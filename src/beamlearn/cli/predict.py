@@ -1,22 +1,15 @@
 """`beamlearn predict`."""
 
-import json
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import track
 
-from ..data.document import Document, read_document
 from ..data.text import write_text
-from ..settings import SettingsError
-from ..tasks.tagging.decode import Tagging, in_order, tag
-from ..tasks.tagging.experiment import Experiment, load
-from ..tasks.tagging.model import Tagger
-from ..tasks.tagging.sentences import Layout
+from ..tasks.kinds import load
 from .device import Device, Threads, set_up
+from .task import Asked, given_options
+from .tasks import COMMANDS
 
 
 def predict(
@@ -30,19 +23,27 @@ def predict(
     ] = None,
     nbest: Annotated[
         int | None,
-        typer.Option(min=1, help="Write JSON lines with the best N taggings of each sentence."),
+        typer.Option(
+            min=1,
+            help="List the best N outputs for each sentence: tagging as JSON lines, parsing in "
+            "comments.",
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write JSON lines with confidences.")
     ] = False,
-    layout: Annotated[str, typer.Option(help="auto, conllu or columns.")] = "auto",
+    layout: Annotated[
+        str | None,
+        typer.Option(help="Tagging: auto, conllu or columns.", show_default="auto"),
+    ] = None,
     column: Annotated[
-        str | None, typer.Option(help="Where to write the tags.", show_default="as in training")
+        str | None,
+        typer.Option(help="Tagging: where to write the tags.", show_default="as in training"),
     ] = None,
     device: Device = "cpu",
     threads: Threads = 1,
 ) -> None:
-    """Tag a file: the same file comes out, with the predicted column in it.
+    """Predict with a model: the same file comes out, with the predictions in it.
 
     [bold]Examples[/bold]
 
@@ -51,60 +52,19 @@ def predict(
     zcat test.conllu.gz | beamlearn predict runs/pos - > tagged.conllu
 
     beamlearn predict runs/pos test.conllu --nbest 3 | head -n 1
+
+    beamlearn predict runs/parser test.conllu --nbest 3 -o parsed.conllu
     """
     set_up(device, threads)
-    tagger, experiment = load(run, device)
-    document = read_document(input, cast(Layout, layout))
-    place = column or column_of(experiment, document)
-    beam = experiment.learning.final_width if width is None else width
-    taggings = tag_all(tagger, document, max(beam, nbest or 1), nbest or 1)
-    if as_json or nbest is not None:
-        text = "".join(json_lines(document, taggings))
-    else:
-        text = document.rewrite(place, [tagging.tags for tagging in taggings])
-    write_text(output, text)
-
-
-def column_of(experiment: Experiment, document: Document) -> str:
-    """The column of training, if it means the same in this file."""
-    column, data = experiment.column, experiment.data
-    if data is not None and column.lstrip("-").isdecimal():
-        learned = Path(data.train).name.removesuffix(".gz").endswith(".conllu")
-        if (learned or data.layout == "conllu") != (document.layout == "conllu"):
-            raise SettingsError(
-                f"`column` must be given as --column, as training had column {column} of a file "
-                f"in another layout than {document.path}."
-            )
-    return column
-
-
-def tag_all(tagger: Tagger, document: Document, width: int, nbest: int) -> list[Tagging]:
-    """The taggings of all sentences in their order, behind a progress bar."""
-    console = Console(stderr=True)
-    words = document.words()
-    done = track(
-        tag(tagger, words, width, nbest=nbest),
-        "tagging",
-        total=len(words),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
+    model, experiment = load(run, device)
+    task = COMMANDS[experiment.task]
+    listed = nbest or 1
+    asked = Asked(
+        input=input,
+        width=max(experiment.learning.final_width if width is None else width, listed),
+        nbest=listed,
+        listing=nbest is not None,
+        as_json=as_json,
+        options=given_options(task, run, layout=layout, column=column),
     )
-    return in_order(done)
-
-
-def json_lines(document: Document, taggings: Sequence[Tagging]) -> Iterator[str]:
-    """One JSON object per sentence."""
-    for words, tagging in zip(document.words(), taggings, strict=True):
-        yield (
-            json.dumps(
-                {
-                    "words": words,
-                    "tags": tagging.tags,
-                    "confidence": tagging.confidence,
-                    "nbest": [vars(hypothesis) for hypothesis in tagging.nbest],
-                },
-                ensure_ascii=False,
-            )
-            + "\n"
-        )
+    write_text(output, task.predict(model, experiment, asked))

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from .row import Row
 from .text import DataError, blocks
+from .trees import fault, no_head, possible
 
 FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 FORM, UPOS, XPOS, FEATS, HEAD, DEPREL, MISC = (
@@ -74,17 +75,25 @@ def wrong_id(came: str, due: int) -> str:
     )
 
 
+def tree(sentence: Sequence[Row], path: str = "CoNLL-U") -> tuple[list[int], list[str]]:
+    """The head and the relation of each word; they must be a tree with one root."""
+    numbers = heads(sentence, path)
+    if wrong := fault(numbers):
+        word, reason = wrong
+        raise DataError(f"{path}:{sentence[word - 1].line}: {reason}; correct column 7.")
+    return numbers, relations(sentence, path)
+
+
 def heads(sentence: Sequence[Row], path: str = "CoNLL-U") -> list[int]:
     """The head of each word as a 1-based number, 0 for a root."""
     found = []
     for number, row in enumerate(sentence, 1):
         came = row.fields[HEAD]
         head = int(came) if WORD.fullmatch(came) else -1
-        if not 0 <= head <= len(sentence) or head == number:
+        if not possible(head, number, len(sentence)):
             raise DataError(
-                f"{path}:{row.line}: A head must be the number of another word of the sentence (1 "
-                f"to {len(sentence)}) or 0 for the root, but {came!r} came for word {number}; "
-                "correct column 7, or use a file that is annotated with trees."
+                f"{path}:{row.line}: {no_head(came, number, len(sentence))}; correct column 7, or "
+                "use a file that is annotated with trees."
             )
         found.append(head)
     return found

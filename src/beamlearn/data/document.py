@@ -8,9 +8,19 @@ from typing import Literal
 
 from ..check import check_choice, unknown
 from . import columns, conllu
+from .rewriting import (
+    check_aligned,
+    check_comments,
+    check_heads,
+    commented,
+    count,
+    parted,
+    with_supertag,
+    with_tree,
+)
 from .row import Row as Row
 from .supertags import supertags
-from .text import BYTE_ORDER_MARK, DataError, bare, name_of, read_lines
+from .text import DataError, name_of, read_lines
 
 NAMED = {"upos": conllu.UPOS, "xpos": conllu.XPOS, "feats": conllu.FEATS}
 SUPERTAG = "supertag"
@@ -67,13 +77,21 @@ class Document:
         self.check_labels(index, name)
         return self.fields(index)
 
+    def trees(self) -> list[tuple[list[int], list[str]]]:
+        """The heads and the relations of each sentence, which are trees with one root.
+
+        Heads are numbers of words, counted from 1, and 0 for the root. CoNLL-U only.
+        """
+        self.check_conllu()
+        return [conllu.tree(sentence, self.path) for sentence in self.sentences]
+
     def rewrite(self, column: str, values: Sequence[Sequence[str]]) -> str:
         """The text of the file with `values` in `column`, and not one other byte changed.
 
         A supertag goes into MISC as "Supertag=...", beside what is there. A column file that has
         no such column gets it as its last one; so do the names of CoNLL-U ("upos", ...).
         """
-        check_aligned(self, values)
+        check_aligned(self.path, self.sentences, values)
         index = self.index(column, appending=True)
         if index is not None and index <= self.form:
             raise DataError(
@@ -94,6 +112,32 @@ class Document:
                         value = with_supertag(row.fields[index], value)
                     text = columns.replaced(text, tabs, index, value)
                 lines[row.line - 1] = before + text + after
+        return "".join(lines)
+
+    def rewrite_trees(
+        self,
+        trees: Sequence[tuple[Sequence[int], Sequence[str]]],
+        comments: Sequence[Sequence[str]] | None = None,
+    ) -> str:
+        """The text of the file with `trees` in HEAD and DEPREL, and not one other byte changed.
+
+        That includes DEPS: enhanced dependencies stay those of the file. `comments` are lines
+        that begin with "#", a list for each sentence; they go after the comments that are there.
+        """
+        self.check_conllu()
+        check_aligned(self.path, self.sentences, [heads for heads, _ in trees], "heads")
+        check_aligned(self.path, self.sentences, [names for _, names in trees], "relations")
+        check_heads(self.path, self.sentences, [heads for heads, _ in trees])
+        check_values(self, "deprel", {name for _, names in trees for name in names})
+        lines = list(self.lines)
+        for sentence, (heads, relations) in zip(self.sentences, trees, strict=True):
+            for row, head, relation in zip(sentence, heads, relations, strict=True):
+                lines[row.line - 1] = with_tree(lines[row.line - 1], row.line, head, relation)
+        if comments is not None:
+            check_comments(self.path, self.sentences, comments)
+            for sentence, added in zip(self.sentences, comments, strict=True):
+                number, text = commented(lines, sentence[0], added)
+                lines[number - 1] = text
         return "".join(lines)
 
     @property
@@ -123,6 +167,14 @@ class Document:
         index = int(name) - 1 if int(name) > 0 else self.width + int(name)
         counted_to_words = int(name) < 0 and index == 0  # the last of one column is no label
         return None if counted_to_words or not 0 <= index < self.width else index
+
+    def check_conllu(self) -> None:
+        """Refuse column files where trees are needed, unless there are no words."""
+        if self.sentences and self.layout != "conllu":
+            raise DataError(
+                f"{self.path}: Trees need a CoNLL-U file, but this one has columns; convert it, "
+                "or read it with the layout 'conllu' if that is what it is."
+            )
 
     def check_labels(self, index: int, name: str) -> None:
         """Refuse labels that are not there."""
@@ -169,44 +221,6 @@ def like_conllu(lines: Sequence[str]) -> bool:
     return False
 
 
-def parted(line: str, number: int) -> tuple[str, str, str]:
-    """The byte-order mark of a line, its text and its end."""
-    text = bare(line, number)
-    start = len(BYTE_ORDER_MARK) if number == 1 and line.startswith(BYTE_ORDER_MARK) else 0
-    return line[:start], text, line[start + len(text) :]
-
-
-def with_supertag(misc: str, value: str) -> str:
-    """Put a supertag into MISC, in place of an earlier one.
-
-    >>> with_supertag("SpaceAfter=No|Supertag=det/L|Gloss=the", "det/R")
-    'SpaceAfter=No|Supertag=det/R|Gloss=the'
-    """
-    items = [] if misc in ("", "_") else misc.split("|")
-    places = [i for i, item in enumerate(items) if item.startswith("Supertag=")]
-    for place in reversed(places[1:]):
-        del items[place]
-    place = places[0] if places else len(items)
-    items[place : place + 1] = [f"Supertag={value}"]
-    return "|".join(items)
-
-
-def check_aligned(document: Document, values: Sequence[Sequence[str]]) -> None:
-    """Refuse values that are not one for each word."""
-    if len(values) != len(document.sentences):
-        raise ValueError(
-            f"{document.path}: `values` must hold one list for each of the "
-            f"{count(len(document.sentences), 'sentence')}, but {len(values)} came."
-        )
-    for sentence, labels in zip(document.sentences, values, strict=True):
-        if len(labels) != len(sentence):
-            raise ValueError(
-                f"{document.path}:{sentence[0].line}: `values` must hold one label for each of "
-                f"the {count(len(sentence), 'word')} of the sentence that begins here, but "
-                f"{len(labels)} came."
-            )
-
-
 def check_values(document: Document, column: str, values: set[str]) -> None:
     """Refuse labels that would be read as something else once they are written."""
     tabs = document.layout == "conllu" or columns.separator(document.lines) == "\t"
@@ -218,12 +232,3 @@ def check_values(document: Document, column: str, values: set[str]) -> None:
                 f"any of {reserved!r}, but {value!r} came; rename the label or use a file with "
                 "tabs between its columns."
             )
-
-
-def count(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> count(1, "word"), count(2, "word")
-    ('1 word', '2 words')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..tasks.tagging.decode import search
+from ..tasks.decoding import search
 from ..tasks.tagging.model import Tagger
 from ..tasks.tagging.sentences import Sentences
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import torch
 
+from ..tasks.decoding import in_order
 from ..tasks.tagging.bio import span_scores
-from ..tasks.tagging.decode import in_order, tag
+from ..tasks.tagging.decode import tag
 from ..tasks.tagging.model import Tagger
 from ..tasks.tagging.sentences import Sentences
 

@@ -7,7 +7,8 @@ from rich.console import Console
 
 from ..data.hkcancor import read_hkcancor
 from ..data.text import write_text
-from ..tasks.tagging.experiment import load
+from ..tasks.experiment import load
+from ..tasks.tagging.kind import TAGGING
 from ..tasks.tagging.sentences import Sentences
 from .conversations import CREDIT, PARTS, check_own, split, spoken, write_parts
 from .example import choose, tally
@@ -42,7 +43,7 @@ def run_demo(
     else:
         length = sum(map(len, parts["dev"].words)) / len(parts["dev"])
         train_together(jobs, Board(console, jobs, length))
-    taggers = {name: load(job.folder)[0] for name, job in jobs.items()}
+    taggers = {name: load(TAGGING, job.folder)[0] for name, job in jobs.items()}
     with console.status("testing"), one_thread():
         found = measure_all(taggers, parts["test"])
         late, trained = (found[name, WIDTH].labels for name in (LIKELIHOOD, BEAM))

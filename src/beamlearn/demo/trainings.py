@@ -15,7 +15,9 @@ from rich.console import Console
 from ..display import bars
 from ..fit import fit
 from ..run import CONFIG, Run, RunError
-from ..tasks.tagging.experiment import Experiment, begin, read_experiment, resume
+from ..tasks.experiment import begin, read_experiment, resume
+from ..tasks.tagging.experiment import Experiment
+from ..tasks.tagging.kind import TAGGING
 
 TICK = 0.5
 PLAIN_SECONDS = 15.0
@@ -49,7 +51,9 @@ class Job:
 
     def check(self) -> None:
         """Refuse a folder in which something else was trained."""
-        if self.begun and read_experiment(Run.open(self.folder)) != self.experiment.resolved():
+        if not self.begun:
+            return
+        if read_experiment(TAGGING, Run.open(self.folder)) != self.experiment.resolved():
             raise RunError(
                 f"{self.folder} must hold this training or nothing, but it holds another one "
                 "(of another seed or version, perhaps); choose another --out."
@@ -59,7 +63,10 @@ class Job:
 def train(job: Job) -> None:
     """Train to the end on one thread, from the start or from where the folder is."""
     torch.set_num_threads(1)
-    prepared = resume(job.folder) if job.begun else begin(job.experiment, job.folder)
+    if job.begun:
+        prepared = resume(TAGGING, job.folder)
+    else:
+        prepared = begin(TAGGING, job.experiment, job.folder)
     with prepared.keeper.run.lock():
         fit(prepared.training, prepared.keeper)
 

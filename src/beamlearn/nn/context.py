@@ -26,6 +26,40 @@ class Lookahead(nn.Module):
         return torch.cat(shifted, dim=-1)
 
 
+class Convolution(nn.Module):
+    """A few words to both sides: layers of maxout units that see one neighbor each side.
+
+    x <- x + norm(max over pieces of W_piece [left, x, right]), as in small models of spaCy.
+    """
+
+    def __init__(
+        self, size: int, hidden: int, layers: int = 4, dropout: float = 0.0, pieces: int = 3
+    ) -> None:
+        super().__init__()
+        self.size, self.pieces = hidden, pieces
+        self.enter = nn.Linear(size, hidden)
+        self.windows = nn.ModuleList(nn.Linear(3 * hidden, pieces * hidden) for _ in range(layers))
+        self.norms = nn.ModuleList(nn.LayerNorm(hidden) for _ in range(layers))
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, words: Float[Tensor, "batch words size"], lengths: Int[Tensor, " batch"]
+    ) -> Float[Tensor, "batch words context"]:
+        # One row after another, with an empty place between: no work for padding.
+        inside = torch.arange(words.shape[1] + 1, device=words.device) < lengths[:, None]
+        spaced = torch.arange(words.shape[1] + 1, device=words.device) <= lengths[:, None]
+        full = inside[spaced][:, None]
+        x: Tensor = self.enter(nn.functional.pad(words, (0, 0, 0, 1))[spaced])
+        for window, norm in zip(self.windows, self.norms, strict=True):
+            x = nn.functional.pad(x * full, (0, 0, 1, 1))
+            seen = torch.cat([x[:-2], x[1:-1], x[2:]], dim=-1)
+            found = window(seen).unflatten(-1, (self.pieces, self.size)).amax(dim=-2)
+            x = x[1:-1] + self.dropout(norm(found))
+        context = x.new_zeros(*spaced.shape, self.size)
+        context[spaced] = x
+        return context[:, :-1]
+
+
 class Bidirectional(nn.Module):
     """An LSTM in both directions: the whole sentence."""
 

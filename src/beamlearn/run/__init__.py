@@ -3,5 +3,6 @@
 from .checkpoint import Checkpoint as Checkpoint
 from .folder import CONFIG as CONFIG
 from .folder import MODEL as MODEL
+from .folder import VOCABULARY as VOCABULARY
 from .folder import Run as Run
 from .records import RunError as RunError

@@ -1,14 +1,13 @@
 """Tag sentences: the best tags, n-best lists and confidences."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
 
-from ...batches import batches_of
-from ...search import SearchResult, beam_search
+from ...search import SearchResult
+from ..decoding import searched
 from .model import Tagger
-from .space import Encoded
 
 
 @dataclass(frozen=True)
@@ -36,17 +35,6 @@ class Tagging:
         return self.nbest[0].tags
 
 
-@dataclass(frozen=True)
-class Place:
-    """A sentence that remembers its place in the input."""
-
-    sentence: Encoded
-    number: int
-
-    def __len__(self) -> int:
-        return len(self.sentence)
-
-
 def tag(
     tagger: Tagger,
     sentences: Sequence[Sequence[str]],
@@ -59,32 +47,10 @@ def tag(
 
     `nbest` is how many ways to tag it are listed, at most `width`.
     """
-    if nbest < 1:
-        raise ValueError(f"`nbest` must be at least 1, but {nbest} came; 1 lists the best alone.")
-    places = [Place(tagger.encode(words), i) for i, words in enumerate(sentences)]
-    for batch in batches_of(places, batch_size):
-        result = search(tagger, [place.sentence for place in batch], width)
-        lengths = [len(place) for place in batch]
-        taggings = _taggings(tagger.lexicon.tags, lengths, result, nbest)
-        for place, tagging in zip(batch, taggings, strict=True):
-            yield place.number, tagging
-
-
-def in_order(found: Iterable[tuple[int, Tagging]]) -> list[Tagging]:
-    """The taggings that `tag` yields, in the order of the sentences."""
-    by_number = dict(found)
-    return [by_number[number] for number in range(len(by_number))]
-
-
-@torch.no_grad()
-def search(tagger: Tagger, batch: Sequence[Encoded], width: int) -> SearchResult:
-    """Search a batch with the scorer in evaluation mode."""
-    training = tagger.scorer.training
-    tagger.scorer.eval()
-    try:
-        return beam_search(tagger.space(batch), tagger.scorer, width)
-    finally:
-        tagger.scorer.train(training)
+    encoded = (tagger.encode(words) for words in sentences)
+    for numbers, batch, result in searched(tagger, encoded, width, nbest, batch_size):
+        taggings = _taggings(tagger.lexicon.tags, list(map(len, batch)), result, nbest)
+        yield from zip(numbers, taggings, strict=True)
 
 
 def _taggings(

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from ...neighbors import Move
 from ...scorer import Scorer
-from .lexicon import affixes_of
+from ..vocabulary import affixes_of
 from .space import Position, TaggingSpace
 
 _SPREAD, _TAG, _PAIR = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D

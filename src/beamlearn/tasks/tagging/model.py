@@ -1,7 +1,7 @@
 """Tagger: a lexicon and a scorer, which together make spaces of sentences."""
 
 from collections.abc import Sequence
-from typing import Literal, final
+from typing import Any, final
 
 import torch
 from torch import Tensor
@@ -69,6 +69,10 @@ class Tagger:
             torch.manual_seed(seed)
             return cls(settings, lexicon, scorer_of(settings, lexicon, table), device)
 
+    def vocabulary(self) -> dict[str, Any]:
+        """The lexicon, for vocabulary.json."""
+        return self.lexicon.to_json()
+
     def encode(self, words: Sequence[str], tags: Sequence[str] | None = None) -> Encoded:
         """A sentence in numbers, with its right tags if they are known."""
         numbers = None if tags is None else self.lexicon.number_tags(tags)
@@ -88,11 +92,8 @@ def scorer_of(
 ) -> Scorer:
     """The scorer that the settings describe; pretrained vectors to be loaded later are zeros."""
     tags = len(lexicon.tags)
-    normalize: Literal["log_softmax"] | None = None
-    if settings.normalize == "log_softmax":
-        normalize = "log_softmax"
     if settings.model == "linear":
-        return LinearTagger(tags, settings.buckets, settings.accumulate, normalize)
+        return LinearTagger(tags, settings.buckets, settings.accumulate, settings.normalization)
     if lexicon.vectors:
         rows = torch.zeros(len(lexicon.vectors), lexicon.vector_size)
         rows = rows if pretrained is None else pretrained.float()
@@ -117,5 +118,5 @@ def scorer_of(
         tag_size=settings.tag_size,
         dropout=settings.dropout,
         accumulate=settings.accumulate,
-        normalize=normalize,
+        normalize=settings.normalization,
     )

@@ -10,8 +10,9 @@ import torch
 from ...batches import batches_of
 from ...calibration import calibration_error
 from ...evaluate import evaluate
+from ..decoding import in_order
 from .bio import is_bio, span_scores
-from .decode import in_order, tag
+from .decode import tag
 from .model import Tagger
 
 

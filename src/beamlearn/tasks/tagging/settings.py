@@ -4,12 +4,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from ...settings import Learning, Settings
+from ..settings import ModelSettings
 
 Size = Annotated[int, Field(ge=1)]
 
 
-class TaggerSettings(Settings):
+class TaggerSettings(ModelSettings):
     """The model: what it sees, and how large it is."""
 
     model: Literal["neural", "linear"] = "neural"
@@ -42,14 +42,8 @@ class TaggerSettings(Settings):
     """The size of that memory."""
     tag_size: Size = 64
     """The size of a tag's vector in it."""
-    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.3
-    """The share of inputs that training leaves out."""
     buckets: Size = 1 << 20
     """How many weights a linear model has."""
-    accumulate: bool = True
-    """Is the score of a hypothesis the sum along its path, or only that of its last tag?"""
-    normalize: Literal["auto", "log_softmax", "none"] = "auto"
-    """Turn scores into log-probabilities of the next tag? Auto: where training is local."""
 
     @model_validator(mode="after")
     def _check_effect(self) -> "TaggerSettings":
@@ -63,10 +57,3 @@ class TaggerSettings(Settings):
                 "`vectors` are for the neural model, but model = linear came; leave one of them out"
             )
         return self
-
-    def resolved(self, learning: Learning) -> "TaggerSettings":
-        """The same with `auto` decided."""
-        if self.normalize != "auto":
-            return self
-        chosen = "log_softmax" if learning.local else "none"
-        return self.model_copy(update={"normalize": chosen})

@@ -1,0 +1,100 @@
+"""Does training with the beam pay? Dependency trees of English, from gold words.
+
+    python benchmarks/parsing.py DATA [--out runs/parsing] [--only subset]
+
+DATA is a folder with `train.conllu.gz`, `dev.conllu.gz` and `test.conllu.gz` of a UD treebank. All
+rows have the same network; only the strategy, the loss and the width of training differ. The
+`subset` rows learn from the first 3,000 sentences. The `all` rows learn from all of them: one
+parser by maximum likelihood for each seed, and from its weights, with as many further epochs each,
+the others. `tags` rows see the gold parts of speech, too. Interrupt it at any time; called again,
+it goes on. Rows that begin with the weights of others wait for these.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from grid import run_grid
+
+from beamlearn.compare import Entry
+from beamlearn.settings import Learning
+from beamlearn.tasks.parsing.settings import Experiment, ParserSettings
+from beamlearn.tasks.settings import Files
+
+ROWS: dict[str, dict[str, Any]] = {
+    "likelihood": {"algorithm": "log_likelihood"},
+    "dagger": {"algorithm": "dagger"},
+    "early_update": {"algorithm": "early_update"},
+    "globally_normalized": {"algorithm": "globally_normalized"},
+    "bso": {"algorithm": "bso"},
+    "continue-log_loss_neighbors": {"loss": "log_loss_neighbors"},
+    "continue-log_loss_beam": {"loss": "log_loss_beam"},
+    "continue-upper_bound": {"loss": "upper_bound"},
+}
+SEEDS = (0, 1, 2)
+SUBSET = {"epochs": 5, "batch_size": 32, "learning_rate": 4e-3}
+ALL = {"epochs": 8, "batch_size": 32}
+FURTHER = {"epochs": 2, "batch_size": 64, "learning_rate": 1.5e-3}
+REPEATED = ("likelihood", "continue-log_loss_neighbors", "continue-log_loss_beam")
+WIDTHS = (1, 2, 4, 8)
+
+COLUMNS = {
+    "LAS, greedy": (0, "las"),
+    "beam 2": (1, "las"),
+    "beam 4": (2, "las"),
+    "beam 8": (3, "las"),
+    "UAS": (3, "uas"),
+    "cost increases": (3, "increases_per_example"),
+    "search errors": (3, "search_error_rate"),
+    "calibration error": (3, "calibration_error"),
+}
+
+
+def entries(data: Path, out: Path) -> Iterator[Entry]:
+    """The rows on all of the data, then those on a subset."""
+    for seed in SEEDS:
+        yield entry(data, f"all-likelihood-seed{seed}", ROWS["likelihood"], ALL, seed)
+    for seed in SEEDS:
+        start = str(out / f"all-likelihood-seed{seed}")
+        for name, choices in ROWS.items():
+            if seed == 0 or name in REPEATED:
+                yield entry(data, f"further-{name}-seed{seed}", choices, FURTHER, seed, start)
+        if seed == 0:
+            for name in ("globally_normalized", "continue-log_loss_neighbors"):
+                raw = entry(data, f"further-raw-{name}-seed0", ROWS[name], FURTHER, seed, start)
+                yield unnormalized(raw)
+    for tags in ("none", "upos"):
+        for name, choices in ROWS.items():
+            yield entry(data, f"subset-{tags}-{name}-seed0", choices, SUBSET, limit=3000, tags=tags)
+
+
+def entry(
+    data: Path,
+    name: str,
+    choices: dict[str, Any],
+    budget: dict[str, Any],
+    seed: int = 0,
+    start: str | None = None,
+    limit: int | None = None,
+    tags: str = "none",
+) -> Entry:
+    """One training; it is tested at all widths."""
+    train, dev = (str(data / f"{part}.conllu.gz") for part in ("train", "dev"))
+    experiment = Experiment(
+        data=Files(train=train, dev=dev, limit=limit),
+        parser=ParserSettings.model_validate({"tags": tags} if start is None else {}),
+        learning=Learning.model_validate({**budget, **choices, "seed": seed, "patience": 0}),
+        warm_start=start,
+    )
+    return Entry(name, experiment, WIDTHS, dev)
+
+
+def unnormalized(row: Entry) -> Entry:
+    """The same with the numbers of actions as they are, not turned into probabilities."""
+    settings = ParserSettings(normalize="none")
+    return replace(row, experiment=row.experiment.with_settings(settings))
+
+
+if __name__ == "__main__":
+    run_grid("parsing", __doc__, entries, COLUMNS)

@@ -1,0 +1,227 @@
+"""BeamEstimator: what all estimators have in common."""
+# ruff: noqa: N803 (X is scikit-learn's name)
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import Field, dataclass, field, fields
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, cast, runtime_checkable
+
+from rich.console import Console
+
+from ..check import check_width, unknown
+from ..device import available
+from ..display import Display
+from ..fit import Watcher, validation_record
+from ..fit import fit as train
+from ..learn import Round
+from ..run import CONFIG, Run, RunError
+from ..tasks.data import DataSet
+from ..tasks.experiment import first_model, load, training_of
+from ..tasks.kind import Kind
+from ..tasks.lists import split
+from ..tasks.settings import Experiment
+from ..training import Training, Validation
+from .parameters import experiment_of, parameters_of
+from .sklearn_tags import sklearn_tags
+
+Given = TypeVar("Given")
+"""What `X` is."""
+Right = TypeVar("Right")
+"""What `y` is."""
+Output = TypeVar("Output")
+"""What `predict` says of a sentence."""
+Way = TypeVar("Way", covariant=True)
+"""One entry of an n-best list."""
+Told = TypeVar("Told")
+"""What `evaluate` returns."""
+Same = TypeVar("Same", bound="BeamEstimator[Any, Any, Any, Any, Any]")
+
+
+class NotFittedError(ValueError, AttributeError):
+    """An estimator that is used before it is fitted; both classes, as scikit-learn's is."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What `fit` and `load` leave behind."""
+
+    model: Any
+    experiment: Experiment
+    history: list[dict[str, Any]]
+
+
+@runtime_checkable
+class Found(Protocol[Way]):
+    """What a model says of one sentence."""
+
+    @property
+    def nbest(self) -> Sequence[Way]:
+        """Best first; at least one."""
+        ...
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BeamEstimator(ABC, Generic[Given, Right, Output, Way, Told]):
+    """A model that is trained with the beam that it decodes with.
+
+    The parameters here are the settings `Learning`, and `device` and `verbose`. An estimator adds
+    those of its model's settings, with the same names and defaults, and says how its data is read
+    from lists and how it is decoded.
+    """
+
+    algorithm: str = "continue"
+    strategy: str | None = None
+    loss: str | None = None
+    width: int | str | None = None
+    beta: float | str | None = None
+    epochs: int = 10
+    batch_size: int = 32
+    learning_rate: float = 3e-3
+    schedule: Literal["constant", "linear", "cosine"] = "linear"
+    clip: float = 5.0
+    patience: int | None = 5
+    seed: int = 0
+    device: str = "cpu"
+    verbose: bool = False
+    _fitted: Fitted | None = field(init=False, default=None)
+    _kind: ClassVar[Kind[Any, Any, Any]]
+    """The task."""
+
+    @abstractmethod
+    def _pairs(
+        self, experiment: Any, X: Given, y: Right, x_name: str = "X", y_name: str = "y"
+    ) -> DataSet:
+        """Check sentences and what is right for them, and make a data set for an experiment."""
+
+    @abstractmethod
+    def _decode(self, X: Given, width: int, n: int) -> Sequence[Found[Way]]:
+        """Check sentences, and find up to `n` outputs for each with a beam of `width`."""
+
+    @abstractmethod
+    def _output(self, way: Any) -> Output:
+        """The best entry of an n-best list as `predict` returns it."""
+
+    @abstractmethod
+    def score(self, X: Given, y: Right) -> float:
+        """How much of `y` is found, between 0 and 1."""
+
+    def fit(
+        self: Same, X: Given, y: Right, X_dev: Given | None = None, y_dev: Right | None = None
+    ) -> Same:
+        """Learn to answer the sentences `X` as `y` does; always from the start.
+
+        The weights that are best on the dev sentences are kept. Without those every tenth
+        sentence is held out instead. Sentences without words are left out.
+        """
+        kind = self._kind
+        experiment = experiment_of(kind.experiment, self.get_params())
+        train_set, dev_set = split(partial(self._pairs, experiment), X, y, X_dev, y_dev)
+        model = first_model(kind, experiment, train_set, available(self.device))
+        training = training_of(kind, model, train_set, dev_set, experiment.learning)
+        fitted = Fitted(model, experiment, [])
+
+        def remember(_: Training, event: Round | Validation) -> None:
+            if isinstance(event, Validation):
+                fitted.history.append(validation_record(event))
+
+        watchers: list[Watcher] = [remember]
+        with ExitStack() as shown:
+            if self.verbose:
+                console = Console(stderr=True)
+                display = Display(console, kind.unit, lambda found: kind.judge(found, dev_set))
+                watchers.append(shown.enter_context(display))
+            train(training, *watchers)
+        self._fitted = fitted
+        return self
+
+    def predict(self, X: Given, width: int | None = None) -> list[Output]:
+        """The best output for each sentence; `width` is that of training unless given."""
+        decoded = self._decode(X, self._beam(width), 1)
+        return [self._output(found.nbest[0]) for found in decoded]
+
+    def predict_nbest(self, X: Given, n: int = 5, width: int | None = None) -> list[list[Way]]:
+        """Up to `n` outputs for each sentence, best first, from a beam of at least `n`."""
+        if n < 1:
+            raise ValueError(f"`n` must be at least 1, but {n} came.")
+        decoded = self._decode(X, max(self._beam(width), n), n)
+        return [list(found.nbest) for found in decoded]
+
+    def evaluate(self, X: Given, y: Right, width: int | None = None) -> Told:
+        """What `beamlearn evaluate` reports; `width` is that of training unless given."""
+        fitted = self._require()
+        data = self._pairs(fitted.experiment, X, y)
+        width = fitted.experiment.learning.final_width if width is None else width
+        return cast(Told, self._kind.report(fitted.model, data, width))
+
+    def save(self, path: str | Path) -> None:
+        """Write a run folder, which `load`, `beamlearn predict` and `beamlearn evaluate` read."""
+        fitted = self._require()
+        if (Path(path) / CONFIG).exists():
+            raise RunError(f"{path} already holds a run; save to another folder, or delete it.")
+        config = fitted.experiment.model_dump(mode="json")
+        run = Run.create(path, config, fitted.model.vocabulary())
+        with run.lock():
+            for record in fitted.history:
+                run.log(record)
+            run.save_model(fitted.model.scorer.state_dict())
+
+    @classmethod
+    def load(cls: type[Same], path: str | Path, device: str = "cpu") -> Same:
+        """Read a run folder that `save` or `beamlearn train` wrote."""
+        model, experiment = load(cls._kind, path, available(device))
+        history = [record for record in Run.open(path).rounds() if "epoch" in record]
+        loaded = cls(**parameters_of(experiment), device=device)
+        loaded._fitted = Fitted(model, experiment, history)
+        return loaded
+
+    @property
+    def history_(self) -> list[dict[str, Any]]:
+        """What each validation found; the one that was kept is the last with `best`."""
+        return self._require().history
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters; none of them has parameters of its own, so `deep` changes nothing."""
+        return {parameter.name: getattr(self, parameter.name) for parameter in self._parameters()}
+
+    def set_params(self: Same, **values: Any) -> Same:
+        """Change parameters; what is fitted stays as it is until the next `fit`."""
+        known = [parameter.name for parameter in self._parameters()]
+        for name in values:
+            if name not in known:
+                raise ValueError(unknown(known, name, "parameter"))
+        for name, value in values.items():
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        values = self.get_params()
+        changed = [p.name for p in self._parameters() if values[p.name] != p.default]
+        named = ", ".join(f"{name}={values[name]!r}" for name in changed)
+        return f"{type(self).__name__}({named})"
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._fitted is not None
+
+    def __sklearn_tags__(self) -> SimpleNamespace:
+        return sklearn_tags()
+
+    def _parameters(self) -> list[Field[Any]]:
+        """The parameters and their defaults."""
+        return [parameter for parameter in fields(self) if parameter.init]
+
+    def _require(self) -> Fitted:
+        if self._fitted is None:
+            name = type(self).__name__
+            raise NotFittedError(
+                f"This {name} is not fitted yet; call `fit`, or get one with `{name}.load`."
+            )
+        return self._fitted
+
+    def _beam(self, width: int | None) -> int:
+        """The width to decode with: that of training unless given."""
+        trained = self._require().experiment.learning.final_width
+        return trained if width is None else check_width(width)

@@ -1,0 +1,105 @@
+"""BeamParser: a head and a relation for each word."""
+# ruff: noqa: N803 (X is scikit-learn's name)
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, final
+
+from ..tasks.decoding import in_order
+from ..tasks.kind import Kind
+from ..tasks.lists import Lists
+from ..tasks.parsing.attachment import attachment
+from ..tasks.parsing.decode import Parse, Parsing, parse
+from ..tasks.parsing.kind import PARSING
+from ..tasks.parsing.lists import Tagged, Trees, inputs_of, pairs_of
+from ..tasks.parsing.report import ParsingReport
+from ..tasks.parsing.sentences import Sentences
+from .estimator import BeamEstimator
+
+Given = Lists | Tagged
+Arcs = list[tuple[int, str]]
+
+
+@final
+@dataclass(kw_only=True, eq=False, repr=False)
+class BeamParser(BeamEstimator[Given, Trees, Arcs, Parse, ParsingReport]):
+    """A dependency parser that is trained with the beam that it decodes with.
+
+    `X` are sentences, lists of words; with `tags="upos"` or `tags="xpos"` the words are pairs of
+    a word and its tag. `y` are their trees, lists with a pair for each word: the number of its
+    head, counted from 1 (0 for the root), and its relation to it. `predict` returns the same.
+
+    The parameters are the settings `Learning` and `ParserSettings`, with the same names,
+    defaults and meanings, and `device` and `verbose` (show the progress on standard error).
+    They are checked by `fit`. After `fit` there are `relations_` and `history_`, one record per
+    validation.
+
+    >>> X = [["the", "dog", "barks"], ["dogs", "bark"]] * 10
+    >>> y = [[(2, "det"), (3, "nsubj"), (0, "root")], [(2, "nsubj"), (0, "root")]] * 10
+    >>> small = {"word_size": 16, "affix_length": 0, "encoder_size": 16, "history_size": 16}
+    >>> parser = BeamParser(width=2, epochs=3, learning_rate=0.03, min_count=1, **small)
+    >>> parser.fit(X, y).predict([["the", "dogs", "bark"]])
+    [[(2, 'det'), (3, 'nsubj'), (0, 'root')]]
+    """
+
+    system: Literal["arc-hybrid", "arc-eager", "arc-standard", "covington"] = "arc-hybrid"
+    crossing: Literal["auto", "encode", "lift", "keep"] = "auto"
+    mark_count: int = 10
+    cost: Literal["labeled", "unlabeled"] = "labeled"
+    tags: Literal["none", "upos", "xpos"] = "none"
+    tag_size: int = 32
+    min_count: int = 2
+    word_size: int = 96
+    word_dropout: float = 0.1
+    affix_length: int = 4
+    affix_size: int = 96
+    spelled: int = 16
+    character_size: int = 64
+    vectors: str | None = None
+    freeze_vectors: bool = True
+    encoder: Literal["lstm", "convolution"] = "lstm"
+    encoder_size: int = 200
+    encoder_layers: int = 1
+    hidden_size: int = 128
+    history: Literal["lstm", "gru", "none"] = "lstm"
+    history_size: int = 128
+    action_size: int = 64
+    dropout: float = 0.3
+    accumulate: bool = True
+    normalize: Literal["auto", "log_softmax", "none"] = "auto"
+    _kind: ClassVar[Kind[Any, Any, Any]] = PARSING
+
+    def predict_confidence(self, X: Given, width: int | None = None) -> list[list[float]]:
+        """For each arc of `predict`, the share of the final beam that agrees with it."""
+        return [list(found.confidence) for found in self._decode(X, self._beam(width), 1)]
+
+    def score(self, X: Given, y: Trees) -> float:
+        """LAS: the share of words that get their right head and relation."""
+        sentences = self._pairs(self._require().experiment, X, y)
+        found = self._parse(sentences.words, sentences.tags, self._beam(None), 1)
+        return attachment(sentences.trees, [parsing.tree for parsing in found]).las
+
+    @property
+    def relations_(self) -> list[str]:
+        """The relations, sorted."""
+        return list(self._require().model.lexicon.plain_relations)
+
+    def _pairs(
+        self, experiment: Any, X: Given, y: Trees, x_name: str = "X", y_name: str = "y"
+    ) -> Sentences:
+        return pairs_of(X, y, looks_at_tags(experiment), x_name, y_name)
+
+    def _decode(self, X: Given, width: int, n: int) -> list[Parsing]:
+        return self._parse(*inputs_of(X, looks_at_tags(self._require().experiment)), width, n)
+
+    def _parse(
+        self, words: list[list[str]], tags: list[list[str]] | None, width: int, n: int
+    ) -> list[Parsing]:
+        return in_order(parse(self._require().model, words, tags, width, nbest=n))
+
+    def _output(self, way: Parse) -> Arcs:
+        return way.arcs
+
+
+def looks_at_tags(experiment: Any) -> bool:
+    """Do the words come with tags?"""
+    return bool(experiment.parser.tags != "none")

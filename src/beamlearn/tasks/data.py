@@ -1,0 +1,59 @@
+"""Data sets: how they are split into what is learned from and what is validated on."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar, runtime_checkable
+
+from ..data.text import DataError
+from .settings import Files
+
+HELD_OUT = 10
+"""Without a validation file, every tenth sentence is held out."""
+Same = TypeVar("Same", bound="DataSet")
+
+
+@runtime_checkable
+class DataSet(Protocol):
+    """Sentences and what is right for them."""
+
+    @property
+    def words(self) -> Sequence[Sequence[str]]:
+        """The words of each sentence."""
+        ...
+
+    @property
+    def digest(self) -> str:
+        """A fingerprint of everything that is learned from."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def take(self: Same, places: Sequence[int]) -> Same:
+        """Some of them."""
+        ...
+
+
+Data = TypeVar("Data", bound=DataSet)
+
+
+def read_split(files: Files, read: Callable[[str], Data]) -> tuple[Data, Data]:
+    """The sentences to learn from and those to validate on; `read` reads one file."""
+    train = read(files.train)
+    if files.limit is not None:
+        train = train.take(range(min(files.limit, len(train))))
+    if files.dev is not None:
+        return train, read(files.dev)
+    if len(train) < 2:
+        raise DataError(
+            f"{files.train}: Without a validation file at least 2 sentences are needed, but 1 "
+            "came; give --dev."
+        )
+    return hold_out(train)
+
+
+def hold_out(data: Data) -> tuple[Data, Data]:
+    """Split off every tenth sentence."""
+    places = range(len(data))
+    return (
+        data.take([i for i in places if i % HELD_OUT]),
+        data.take([i for i in places if i % HELD_OUT == 0]),
+    )

@@ -1,0 +1,54 @@
+"""Decode many sentences: batches of equal lengths in, answers in their order out."""
+
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import torch
+
+from ..batches import batches_of
+from ..search import SearchResult, beam_search
+from .kind import Model
+
+Sentence = TypeVar("Sentence", bound=Sized)
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class Place(Generic[Sentence]):
+    """A sentence that remembers its place in the input."""
+
+    sentence: Sentence
+    number: int
+
+    def __len__(self) -> int:
+        return len(self.sentence)
+
+
+def searched(
+    model: Model, sentences: Iterable[Sentence], width: int, nbest: int, batch_size: int
+) -> Iterator[tuple[list[int], list[Sentence], SearchResult]]:
+    """Search batch by batch, short sentences first; yield their numbers, themselves and results."""
+    if nbest < 1:
+        raise ValueError(f"`nbest` must be at least 1, but {nbest} came; 1 lists the best alone.")
+    places = [Place(sentence, number) for number, sentence in enumerate(sentences)]
+    for batch in batches_of(places, batch_size):
+        chosen = [place.sentence for place in batch]
+        yield [place.number for place in batch], chosen, search(model, chosen, width)
+
+
+@torch.no_grad()
+def search(model: Model, batch: Sequence[Sized], width: int) -> SearchResult:
+    """Search a batch with the scorer in evaluation mode."""
+    training = model.scorer.training
+    model.scorer.eval()
+    try:
+        return beam_search(model.space(batch), model.scorer, width)
+    finally:
+        model.scorer.train(training)
+
+
+def in_order(found: Iterable[tuple[int, Found]]) -> list[Found]:
+    """Answers that come with their numbers, by these."""
+    by_number = dict(found)
+    return [by_number[number] for number in range(len(by_number))]

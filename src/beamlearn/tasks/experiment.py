@@ -1,0 +1,200 @@
+"""Experiments of any kind of task: begun in a run folder, resumed, and loaded again."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic
+
+from torch import Tensor
+
+from ..evaluate import Evaluation
+from ..fit import Keeper
+from ..run import CONFIG, MODEL, VOCABULARY, Run, RunError
+from ..settings import Learning, SettingsError, parse
+from ..training import Training, seed_of
+from .data import DataSet, read_split
+from .kind import D, E, Kind, M, Model
+from .settings import Experiment, Files, ModelSettings
+
+TRAIN, VALIDATION = "fingerprint", "validation_fingerprint"
+
+
+@dataclass(frozen=True)
+class Prepared(Generic[E, D, M]):
+    """A training that is ready to run, and its folder."""
+
+    kind: Kind[E, D, M]
+    experiment: E
+    model: M
+    training: Training
+    keeper: Keeper
+    validation: D
+
+    def judge(self, found: Evaluation) -> str:
+        """A validation in words."""
+        return self.kind.judge(found, self.validation)
+
+
+def begin(
+    kind: Kind[E, D, M], experiment: E, out: str | Path, device: str = "cpu"
+) -> Prepared[E, D, M]:
+    """Set up a new training in a folder of its own."""
+    experiment = experiment.resolved()
+    train, dev = read_data(kind, experiment)
+    model = first_model(kind, experiment, train, device)
+    experiment = experiment.with_settings(model.settings)
+    config = {**experiment.model_dump(mode="json"), **fingerprints(train, dev)}
+    run = Run.create(out, config, model.vocabulary())
+    prepared = prepare(kind, experiment, model, train, dev, run)
+    with run.lock():
+        prepared.keeper.save(prepared.training)
+    return prepared
+
+
+def resume(
+    kind: Kind[E, D, M],
+    out: str | Path,
+    device: str = "cpu",
+    report: Callable[[str], None] = print,
+) -> Prepared[E, D, M]:
+    """Set up the training in a folder as it was left; `report` hears of damaged checkpoints."""
+    run = Run.open(out)
+    experiment = read_experiment(kind, run)
+    files = files_of(experiment)
+    if "-" in (files.train, files.dev):
+        raise RunError(
+            f"The training in {out} was given standard input, which cannot be read again; train "
+            "anew from a file, with another --out."
+        )
+    train, dev = read_data(kind, experiment)
+    for name, digest in fingerprints(train, dev).items():
+        if run.config.get(name, digest) != digest:
+            file = files.train if name == TRAIN or files.dev is None else files.dev
+            raise RunError(
+                f"{file} is not what the training in {out} began with; restore the "
+                "file, or train anew with another --out."
+            )
+    with run.lock():  # going back changes files
+        checkpoint = run.latest_checkpoint(report)
+        if checkpoint is None and (run.path / MODEL).exists():
+            raise RunError(
+                f"{out} holds a model, but no checkpoint of its training to go on from; train anew "
+                "with another --out."
+            )
+        if checkpoint is None:
+            model = first_model(kind, experiment, train, device)
+            return prepare(kind, experiment, model, train, dev, run)
+        model = read_model(kind, run, experiment, device)
+        prepared = prepare(kind, experiment, model, train, dev, run)
+        prepared.keeper.go_back(prepared.training, checkpoint)
+    return prepared
+
+
+def load(kind: Kind[E, D, M], path: str | Path, device: str = "cpu") -> tuple[M, E]:
+    """The model that a training came to, and how."""
+    run = Run.open(path)
+    experiment = read_experiment(kind, run)
+    model = read_model(kind, run, experiment, device)
+    put_weights(model, run.load_model(), path)
+    model.scorer.eval()
+    return model, experiment
+
+
+def read_data(kind: Kind[E, D, M], experiment: E) -> tuple[D, D]:
+    """The sentences to learn from and those to validate on."""
+    return read_split(files_of(experiment), lambda path: kind.read(path, experiment))
+
+
+def fingerprints(train: DataSet, dev: DataSet) -> dict[str, str]:
+    """What config.json holds beside the experiment, to notice that a file was changed."""
+    return {TRAIN: train.digest, VALIDATION: dev.digest}
+
+
+def prepare(
+    kind: Kind[E, D, M], experiment: E, model: M, train: D, dev: D, run: Run
+) -> Prepared[E, D, M]:
+    """Put the parts of a training and its folder together."""
+    training = training_of(kind, model, train, dev, experiment.learning)
+    return Prepared(kind, experiment, model, training, Keeper(run), dev)
+
+
+def training_of(kind: Kind[E, D, M], model: M, train: D, dev: D, learning: Learning) -> Training:
+    """The training of a model on data, wherever it is from."""
+    examples, validation = (kind.examples(model, data) for data in (train, dev))
+    return Training(model, model.scorer, examples, validation, learning)
+
+
+def first_model(kind: Kind[E, D, M], experiment: E, train: D, device: str) -> M:
+    """The model before its first round: random, or with the weights of another run."""
+    source = experiment.warm_start
+    if source is None:
+        seed = seed_of(experiment.learning.seed, "weights", 0)
+        return kind.build(experiment, train, seed, device)
+    run = Run.open(source)
+    kept = read_experiment(kind, run)
+    kept = kept.with_settings(taken_over(kept.settings, experiment.settings))
+    model = read_model(kind, run, kept, device)
+    put_weights(model, run.load_model(), source)
+    kind.check_warm_start(model, train, source)
+    return model
+
+
+def taken_over(kept: ModelSettings, chosen: ModelSettings) -> ModelSettings:
+    """The settings of a warm start: what its weights do not depend on can be chosen anew."""
+    changed = {
+        name: value
+        for name in chosen.model_fields_set
+        if (value := getattr(chosen, name)) not in (getattr(kept, name), "auto")
+    }
+    for name in changed.keys() - chosen.free:
+        raise SettingsError(
+            f"`{name}` must be {getattr(kept, name)!r} as in the run that is the warm start, but "
+            f"{changed[name]!r} came; leave it out."
+        )
+    return kept.model_copy(update=changed)
+
+
+def files_of(experiment: Experiment) -> Files:
+    """The files of an experiment that has some."""
+    if experiment.data is None:
+        raise SettingsError(
+            f"Training from files needs `data.train`, but this {experiment.group} was fitted in "
+            "memory; give --train and another --out."
+        )
+    return experiment.data
+
+
+def read_experiment(kind: Kind[E, D, M], run: Run) -> E:
+    """The experiment that a run folder belongs to."""
+    task = run.config.get("task", kind.name)
+    if task != kind.name:
+        raise SettingsError(
+            f"{run.path / CONFIG}: `task`: must be {kind.name!r}, but {task!r} came; give the "
+            "folder of another run."
+        )
+    beside = (TRAIN, VALIDATION)
+    config = {name: value for name, value in run.config.items() if name not in beside}
+    return parse(kind.experiment, config, str(run.path / CONFIG))
+
+
+def read_model(kind: Kind[E, D, M], run: Run, experiment: E, device: str) -> M:
+    """The model of a run folder, without its weights."""
+    vocabulary = run.vocabulary
+    try:
+        return kind.rebuild(experiment, vocabulary, device)
+    except (RuntimeError, ValueError):
+        raise RunError(
+            f"{run.path / VOCABULARY} must hold the {kind.symbols} of the {experiment.group} in "
+            "config.json, but some are missing or wrong; restore them from a copy."
+        ) from None
+
+
+def put_weights(model: Model, weights: Mapping[str, Tensor], path: str | Path) -> None:
+    """Give a model the weights that were saved for it."""
+    try:
+        model.scorer.load_state_dict(dict(weights))
+    except RuntimeError:
+        raise RunError(
+            f"The weights in {path} do not fit its config.json and vocabulary.json; one of them "
+            "was changed: restore it from a copy."
+        ) from None

@@ -1,0 +1,93 @@
+"""Kind: what a task tells of itself, so that it can be trained, kept, tested and loaded."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence, Sized
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+
+from ..evaluate import Evaluation
+from ..scorer import Scorer
+from ..space import SearchSpace
+from .data import DataSet
+from .settings import Experiment, ModelSettings
+
+
+@runtime_checkable
+class Model(Protocol):
+    """What is trained; to `learn` and `evaluate` it is the task."""
+
+    @property
+    def settings(self) -> ModelSettings:
+        """What it is made of."""
+        ...
+
+    @property
+    def scorer(self) -> Scorer:
+        """What has the weights."""
+        ...
+
+    def vocabulary(self) -> dict[str, Any]:
+        """Its symbols and their numbers, for vocabulary.json."""
+        ...
+
+    def space(self, batch: Any) -> SearchSpace[Any]:
+        """The search space of a batch of examples."""
+        ...
+
+
+@runtime_checkable
+class Report(Protocol):
+    """How good a model is, at one beam width."""
+
+    @property
+    def width(self) -> int:
+        """Of the beam."""
+        ...
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers that there are, `width` among them."""
+        ...
+
+
+E = TypeVar("E", bound=Experiment)
+D = TypeVar("D", bound=DataSet)
+M = TypeVar("M", bound=Model)
+
+
+class Kind(ABC, Generic[E, D, M]):
+    """A task with its experiments `E`, data sets `D` and models `M`."""
+
+    name: str
+    """The `task` of its experiments."""
+    experiment: type[E]
+    unit: str
+    """What a step of a search decides on."""
+    symbols: str
+    """What the vocabulary of a model holds."""
+
+    @abstractmethod
+    def read(self, path: str, experiment: E) -> D:
+        """Read a file as the files of an experiment are read."""
+
+    @abstractmethod
+    def build(self, experiment: E, train: D, seed: int, device: str) -> M:
+        """A new model for a training set, with random weights."""
+
+    @abstractmethod
+    def rebuild(self, experiment: E, vocabulary: Mapping[str, Any], device: str) -> M:
+        """A model before its weights are loaded; RuntimeError or ValueError if it cannot be."""
+
+    @abstractmethod
+    def check_warm_start(self, model: M, train: D, source: str) -> None:
+        """Refuse a warm start from the run `source` that cannot learn from the training set."""
+
+    @abstractmethod
+    def examples(self, model: M, data: D) -> Sequence[Sized]:
+        """The data in numbers, for batches."""
+
+    @abstractmethod
+    def judge(self, found: Evaluation, validation: D) -> str:
+        """What was found on the validation set, in words."""
+
+    @abstractmethod
+    def report(self, model: M, data: D, width: int) -> Report:
+        """Decode data with a beam of `width` and compare with what is right."""

@@ -1,0 +1,27 @@
+"""The tasks there are, by the names that run folders and the command line have for them."""
+
+from pathlib import Path
+from typing import Any
+
+from ..check import unknown
+from ..run import CONFIG, Run, RunError
+from . import experiment
+from .kind import Kind, Model
+from .parsing.kind import PARSING
+from .settings import Experiment
+from .tagging.kind import TAGGING
+
+TASKS: dict[str, Kind[Any, Any, Any]] = {kind.name: kind for kind in (TAGGING, PARSING)}
+
+
+def kind_of(run: Run) -> Kind[Any, Any, Any]:
+    """The kind of task that a run folder belongs to."""
+    name = str(run.config.get("task"))
+    if name not in TASKS:
+        raise RunError(f"{run.path / CONFIG}: {unknown(TASKS, name, 'task')}")
+    return TASKS[name]
+
+
+def load(path: str | Path, device: str = "cpu") -> tuple[Model, Experiment]:
+    """The model of a run folder, whatever its task is, and how it was trained."""
+    return experiment.load(kind_of(Run.open(path)), path, device)

@@ -1,0 +1,94 @@
+"""Data that comes as Python lists, checked word by word."""
+# ruff: noqa: N803 (X is scikit-learn's name)
+
+from collections.abc import Callable, Iterable, Sequence, Sized
+from typing import Any
+
+from ..data.text import DataError
+from .data import Data, hold_out
+
+Lists = Iterable[Iterable[str]]
+"""The words or the labels of each sentence."""
+
+
+def split(
+    pairs_of: Callable[[Any, Any, str, str], Data],
+    X: Any,
+    y: Any,
+    X_dev: Any,
+    y_dev: Any,
+) -> tuple[Data, Data]:
+    """The sentences to learn from and those to validate on, without empty ones.
+
+    `pairs_of` reads X and y, under the names that it is told, into one data set.
+    """
+    data = filled(pairs_of(X, y, "X", "y"))
+    if X_dev is not None and y_dev is not None:
+        return data, filled(pairs_of(X_dev, y_dev, "X_dev", "y_dev"))
+    if X_dev is not None or y_dev is not None:
+        given, missing = ("X_dev", "y_dev") if y_dev is None else ("y_dev", "X_dev")
+        raise DataError(
+            f"`X_dev` and `y_dev` go together, but only `{given}` came; add `{missing}`."
+        )
+    if len(data) < 2:
+        raise DataError(
+            "Without dev sentences at least 2 sentences with words are needed, but 1 came; give "
+            "`X_dev` and `y_dev`."
+        )
+    return hold_out(data)
+
+
+def filled(data: Data) -> Data:
+    """The sentences that have words."""
+    return data.take([i for i, words in enumerate(data.words) if words])
+
+
+def check_equally_many(X: Sized, y: Sized, x_name: str, y_name: str) -> None:
+    """Refuse sentences for which nothing right is told, or the other way round."""
+    if len(X) != len(y):
+        raise DataError(
+            f"`{x_name}` and `{y_name}` must have equally many sentences, but {len(X)} and "
+            f"{len(y)} came."
+        )
+
+
+def check_words(words: Sequence[Sequence[str]], name: str) -> None:
+    """Refuse sentences without a single word."""
+    if not any(words):
+        came = "only empty sentences" if words else "no sentence"
+        raise DataError(f"`{name}` must have at least one word, but {came} came.")
+
+
+def words_of(values: Lists, name: str, unit: str = "word") -> list[list[str]]:
+    """Read sentences, whatever kind of sequences they are, into lists."""
+    sentences = sentences_of(values, name, unit)
+    for i, sentence in enumerate(sentences):
+        for j, value in enumerate(sentence):
+            if not isinstance(value, str):
+                raise DataError(
+                    f"`{name}[{i}][{j}]` must be a {unit} as a string, but {value!r:.60} "
+                    f"({type(value).__name__}) came; convert it with str()."
+                )
+    return [list(map(str, sentence)) for sentence in sentences]  # numpy's strings become Python's
+
+
+def sentences_of(values: Iterable[Iterable[Any]], name: str, unit: str) -> list[list[Any]]:
+    """Read sentences of whatever their units are."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise DataError(
+            f"`{name}` must be a list of sentences, each a list of {unit}s, but "
+            f"{values!r:.60} came."
+        )
+    return [sentence_of(part, f"{name}[{i}]", unit) for i, part in enumerate(values)]
+
+
+def sentence_of(values: Iterable[Any], name: str, unit: str) -> list[Any]:
+    """Read one sentence."""
+    if isinstance(values, str):
+        raise DataError(
+            f"`{name}` must be a list of {unit}s, but the string {values[:60]!r} came; give a "
+            f"list, as in {values[:60].split()!r}."
+        )
+    if isinstance(values, bytes) or not isinstance(values, Iterable):
+        raise DataError(f"`{name}` must be a list of {unit}s, but {values!r:.60} came.")
+    return list(values)

@@ -1,0 +1,1 @@
+"""Dependency parsing: a tree over the words of a sentence, built by transitions."""

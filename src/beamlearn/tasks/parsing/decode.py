@@ -1,0 +1,125 @@
+"""Parse sentences: the best trees, n-best lists and confidences."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+
+from ...search import SearchResult
+from ..decoding import searched
+from .attachment import arcs_of
+from .building import build
+from .model import Parser
+from .projective import decode
+from .tree import Tree
+
+
+@dataclass(frozen=True)
+class Parse:
+    """One way to parse a sentence."""
+
+    tree: Tree
+    score: float
+    probability: float
+    """Its share of the final beam."""
+
+    @property
+    def arcs(self) -> list[tuple[int, str]]:
+        """The head and the relation of each word."""
+        return arcs_of(self.tree)
+
+
+@dataclass(frozen=True)
+class Parsing:
+    """What a parser says of one sentence."""
+
+    nbest: tuple[Parse, ...]
+    """Best first, no tree twice; at least one."""
+    confidence: tuple[float, ...] = ()
+    """For each word, the share of the final beam that agrees with the best on its arc.
+
+    Empty if it was not asked for.
+    """
+
+    @property
+    def tree(self) -> Tree:
+        """The best tree."""
+        return self.nbest[0].tree
+
+
+def parse(
+    parser: Parser,
+    words: Sequence[Sequence[str]],
+    tags: Sequence[Sequence[str]] | None = None,
+    width: int = 8,
+    *,
+    nbest: int = 1,
+    confidence: bool = True,
+    batch_size: int = 128,
+) -> Iterator[tuple[int, Parsing]]:
+    """Yield the number and the parsing of every sentence, batch by batch, short ones first.
+
+    `nbest` is how many ways to parse it are listed, at most `width`. Without `confidence`, and
+    with one way, only the best hypothesis is looked at, which is faster.
+    """
+    encoded = (
+        parser.encode(sentence, None if tags is None else tags[i])
+        for i, sentence in enumerate(words)
+    )
+    for numbers, batch, result in searched(parser, encoded, width, nbest, batch_size):
+        slots = None if confidence or nbest > 1 else 1
+        parsings = _parsings(parser, list(map(len, batch)), result, nbest, slots)
+        yield from zip(numbers, parsings, strict=True)
+
+
+def _parsings(
+    parser: Parser, lengths: Sequence[int], result: SearchResult, nbest: int, slots: int | None
+) -> list[Parsing]:
+    """Read n-best lists and confidences off a search, for all its sentences at once."""
+    taken = result.trace.final_actions if slots is None else result.trace.best_actions(slots)
+    words = torch.tensor(lengths, device=taken.device)
+    heads, makers = build(parser.system, parser.actions, words, taken)
+    scores = result.final_scores.double().masked_fill(~result.final_mask, -torch.inf)
+    shares = scores.softmax(dim=-1)
+    sure: list[list[float]] = []
+    if slots is None:
+        relations = parser.actions.relation_of[makers]
+        agree = (heads == heads[:, :1]) & (relations == relations[:, :1])
+        sure = (agree * shares[..., None]).sum(dim=1).clamp(max=1.0).tolist()
+        if nbest == 1:  # other paths to the best tree are not listed, but count
+            shares[:, 0] = (agree.all(dim=-1) * shares).sum(dim=-1).clamp(max=1.0)
+    listed = result.final_mask.sum(dim=-1) if nbest > 1 else torch.ones_like(words)
+    rows = (field.tolist() for field in (heads, makers, scores, shares, listed))
+    ways = [
+        _ways(parser, length, *(row[:count] for row in fields))[:nbest]
+        for length, *fields, count in zip(lengths, *rows, strict=True)
+    ]
+    if slots is not None:
+        return [Parsing(found) for found in ways]
+    return [
+        Parsing(found, tuple(row[1 : length + 1]))
+        for found, row, length in zip(ways, sure, lengths, strict=True)
+    ]
+
+
+def _ways(
+    parser: Parser,
+    length: int,
+    heads: list[list[int]],
+    makers: list[list[int]],
+    scores: list[float],
+    shares: list[float],
+) -> tuple[Parse, ...]:
+    """The different trees among the hypotheses of a sentence, best first."""
+    names = parser.actions.names
+    found: dict[Tree, Parse] = {}
+    for path, made, score, share in zip(heads, makers, scores, shares, strict=True):
+        words = slice(1, length + 1)
+        tree = Tree(tuple(path[words]), tuple(names[action] for action in made[words]))
+        tree = decode(tree) if parser.settings.encodes else tree
+        if tree in found:
+            first = found[tree]
+            found[tree] = replace(first, probability=first.probability + share)
+        else:
+            found[tree] = Parse(tree, score, share)
+    return tuple(found.values())

@@ -1,0 +1,146 @@
+"""Parser: a lexicon and a scorer, which together make spaces of sentences."""
+
+from collections.abc import Sequence
+from typing import Any, final
+
+import torch
+from torch import Tensor
+
+from ...data.vectors import read_vectors
+from ...nn.context import Bidirectional, Convolution
+from ...nn.words import WordVectors
+from ...scorer import Scorer
+from .actions import LOST, Actions
+from .arc_eager import ArcEager
+from .arc_hybrid import ArcHybrid
+from .arc_standard import ArcStandard
+from .covington import Covington
+from .lexicon import Lexicon, projected
+from .network import NeuralParser, Sight
+from .projective import plain
+from .sentences import Sentences
+from .settings import ParserSettings
+from .space import Encoded, ParsingSpace
+from .system import AnySystem
+from .tree import Tree
+
+SYSTEMS: dict[str, AnySystem] = {
+    "arc-hybrid": ArcHybrid(),
+    "arc-eager": ArcEager(),
+    "arc-standard": ArcStandard(),
+    "covington": Covington(),
+}
+"""Every transition system by its name."""
+
+
+@final
+class Parser:
+    """A parsing model; to `learn` and `evaluate` it is the task."""
+
+    def __init__(
+        self,
+        settings: ParserSettings,
+        lexicon: Lexicon,
+        scorer: Scorer,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        self.settings, self.lexicon, self.scorer = settings, lexicon, scorer.to(device)
+        self.device = torch.device(device)
+        self.system = SYSTEMS[settings.system]
+        self.actions = actions_of(settings, lexicon, device)
+
+    @classmethod
+    def build(
+        cls,
+        settings: ParserSettings,
+        data: Sentences,
+        *,
+        seed: int = 0,
+        device: torch.device | str = "cpu",
+    ) -> "Parser":
+        """A new parser for a training set, with random weights."""
+        names: Sequence[str] = ()
+        table = None
+        if settings.vectors is not None:
+            names, table = read_vectors(settings.vectors)
+        size = 0 if table is None else table.shape[1]
+        lexicon = Lexicon.of(settings, data, vectors=names, vector_size=size)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            return cls(settings, lexicon, scorer_of(settings, lexicon, table), device)
+
+    def vocabulary(self) -> dict[str, Any]:
+        """Its words, tags and relations, for vocabulary.json."""
+        return self.lexicon.to_json()
+
+    def encode(
+        self, words: Sequence[str], tags: Sequence[str] | None = None, tree: Tree | None = None
+    ) -> Encoded:
+        """A sentence in numbers, with its right tree if that is known."""
+        features = self.lexicon.number(words, tags)
+        if tree is None:
+            return Encoded(features)
+        learned = projected(self.settings, tree)
+        heads, relations = list(learned.heads), []
+        for place, (head, relation) in enumerate(zip(heads, learned.relations, strict=True)):
+            number = self.actions.number(relation, head == 0)
+            if number == LOST:
+                number = self.actions.number(plain(relation), head == 0)
+            if number == LOST and self.settings.cost == "labeled":
+                heads[place] = LOST
+            relations.append(max(number, 0))
+        projective = len(tree.roots) == 1 and (not self.settings.keeps or tree.is_projective)
+        return Encoded(features, torch.tensor(heads), torch.tensor(relations), projective)
+
+    def space(self, batch: Sequence[Encoded]) -> ParsingSpace:
+        """The search space of a batch."""
+        return ParsingSpace(batch, self.system, self.actions, self.settings.cost, self.device)
+
+
+def actions_of(
+    settings: ParserSettings, lexicon: Lexicon, device: torch.device | str = "cpu"
+) -> Actions:
+    """The actions of the system with the relations of the training data."""
+    kinds = SYSTEMS[settings.system].kinds
+    return Actions(kinds, lexicon.relations, lexicon.root_relations, device)
+
+
+def scorer_of(
+    settings: ParserSettings, lexicon: Lexicon, pretrained: Tensor | None = None
+) -> Scorer:
+    """The scorer that the settings describe; pretrained vectors to be loaded later are zeros."""
+    if lexicon.vectors:
+        rows = torch.zeros(len(lexicon.vectors), lexicon.vector_size)
+        rows = rows if pretrained is None else pretrained.float()
+        pretrained = torch.cat([torch.zeros(1, lexicon.vector_size), rows])
+    sight = Sight(
+        WordVectors(
+            len(lexicon.word_numbers) + 1,
+            len(lexicon.affixes) + 1,
+            settings.word_size,
+            settings.affix_size if settings.affix_length else 0,
+            pretrained,
+            settings.freeze_vectors,
+        ),
+        characters=len(lexicon.characters) + 2,
+        spelled=settings.spelled,
+        character_size=settings.character_size,
+        tags=len(lexicon.tags) + 1 if lexicon.tags else 0,
+        tag_size=settings.tag_size,
+        word_dropout=settings.word_dropout,
+    )
+    encoder = Bidirectional if settings.encoder == "lstm" else Convolution
+    context = encoder(sight.size, settings.encoder_size, settings.encoder_layers, settings.dropout)
+    return NeuralParser(
+        sight,
+        context,
+        SYSTEMS[settings.system],
+        len(actions_of(settings, lexicon)),
+        size=settings.hidden_size,
+        history=None if settings.history == "none" else settings.history,
+        history_size=settings.history_size,
+        action_size=settings.action_size,
+        dropout=settings.dropout,
+        accumulate=settings.accumulate,
+        normalize=settings.normalization,
+    )

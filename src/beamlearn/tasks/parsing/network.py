@@ -1,0 +1,134 @@
+"""A neural parser: words in context at the places that matter, and a memory of the actions."""
+
+from dataclasses import dataclass, replace
+from typing import Literal, final
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from ...neighbors import Move
+from ...nn.characters import CharacterVectors
+from ...nn.context import Bidirectional, Convolution
+from ...nn.history import Cell, History, Recalled
+from ...nn.lookup import Lookup
+from ...nn.words import WordVectors
+from ...scorer import Scorer
+from .space import ParsingSpace
+from .system import AnySystem, Parsed
+
+
+class Sight(nn.Module):
+    """What is seen of a word: its vectors, its characters and its tag.
+
+    Columns of the input: those of `WordVectors`, `spelled` characters, and the tag, if there are.
+    """
+
+    def __init__(
+        self,
+        words: WordVectors,
+        *,
+        characters: int,
+        spelled: int,
+        character_size: int,
+        tags: int,
+        tag_size: int,
+        word_dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.words, self.spelled, self.word_dropout = words, spelled, word_dropout
+        self.characters = CharacterVectors(characters, character_size) if spelled else None
+        self.tags = nn.Embedding(tags, tag_size) if tags else None
+        self.size = words.size + (character_size if spelled else 0) + (tag_size if tags else 0)
+
+    def forward(self, features: Int[Tensor, "batch words f"]) -> Float[Tensor, "batch words size"]:
+        parts = []
+        if self.tags is not None:
+            parts.append(self.tags(features[..., -1]))
+            features = features[..., :-1]
+        if self.characters is not None:
+            parts.append(self.characters(features[..., -self.spelled :]))
+            features = features[..., : -self.spelled]
+        if self.training and self.word_dropout > 0:
+            kept = torch.rand_like(features[..., 0], dtype=torch.float) >= self.word_dropout
+            features = torch.cat([features[..., :1] * kept[..., None], features[..., 1:]], dim=-1)
+        return torch.cat([self.words(features), *parts], dim=-1)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What is seen of the sentences, and what each hypothesis recalls."""
+
+    seen: Lookup
+    """W_p context(word), sentence by sentence, word by word, position by position."""
+    words: int
+    """How many words each sentence has there; the first is none."""
+    recalled: Recalled | None
+    dropped: Float[Tensor, "batch 1 size"] | None
+    """One dropout mask per sentence: its hypotheses stay comparable."""
+
+
+@final
+class NeuralParser(Scorer):
+    """s(action) = U relu(sum over positions p of W_p context(word at p) + V history)."""
+
+    def __init__(
+        self,
+        sight: Sight,
+        context: Bidirectional | Convolution,
+        system: AnySystem,
+        actions: int,
+        *,
+        size: int = 128,
+        history: Cell | None = "lstm",
+        history_size: int = 128,
+        action_size: int = 64,
+        dropout: float = 0.0,
+        accumulate: bool = True,
+        normalize: Literal["log_softmax"] | None = None,
+    ) -> None:
+        super().__init__()
+        self.accumulate, self.normalize = accumulate, normalize
+        self.system, self.size = system, size
+        self.sight, self.context = sight, context
+        positions = len(system.positions)
+        self.look = nn.Linear(context.size, positions * size)
+        self.absent = nn.Parameter(torch.randn(positions * size) * 0.1)
+        self.decide = nn.Linear(size, actions)
+        self.history: History | None = None
+        if history is not None:
+            self.history = History(actions, history_size, action_size, history)
+            self.recall = nn.Linear(history_size, size, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def start(self, space: ParsingSpace) -> Memory:
+        words = self.dropout(self.sight(space.features[:, 1:]))
+        context = self.dropout(self.context(words, space.lengths))
+        absent = self.absent.expand(len(space), 1, -1)
+        seen = torch.cat([absent, self.look(context)], dim=1)
+        dropped = None
+        if self.training and self.dropout.p > 0:
+            dropped = self.dropout(seen.new_ones(len(space), 1, self.size))
+        recalled = None if self.history is None else self.history.start(len(space))
+        return Memory(Lookup(seen.view(-1, self.size)), seen.shape[1], recalled, dropped)
+
+    def score(self, memory: Memory, nodes: Parsed) -> Float[Tensor, "batch k a"]:
+        words = self.system.words(nodes)
+        batch, k, positions = words.shape
+        place = torch.arange(positions, device=words.device)
+        rows = (words + (nodes.examples * memory.words)[:, None, None]) * positions + place
+        hidden = memory.seen(rows.view(-1, positions)).view(batch, k, self.size)
+        if memory.recalled is not None:
+            hidden = hidden + self.recall(memory.recalled.hidden)
+        hidden = hidden.relu()
+        if memory.dropped is not None:
+            hidden = hidden * memory.dropped
+        scores: Tensor = self.decide(hidden)
+        return scores
+
+    def advance(self, memory: Memory, nodes: Parsed, move: Move) -> Memory:
+        dropped = None if memory.dropped is None else move.keep(memory.dropped)
+        recalled = memory.recalled
+        if self.history is not None and recalled is not None:
+            recalled = self.history.advance(recalled, move)
+        return replace(memory, recalled=recalled, dropped=dropped)

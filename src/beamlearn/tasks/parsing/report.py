@@ -1,0 +1,76 @@
+"""How good a parser is, at one beam width."""
+
+from dataclasses import asdict, dataclass
+from time import perf_counter
+from typing import Any
+
+import torch
+
+from ...batches import batches_of
+from ...calibration import calibration_error
+from ...evaluate import evaluate
+from ..decoding import in_order
+from .attachment import Attachment, arcs_of, attachment
+from .decode import parse
+from .model import Parser
+from .sentences import Sentences
+from .space import Encoded
+
+
+@dataclass(frozen=True)
+class ParsingReport:
+    """What `evaluate` says; rates are fractions."""
+
+    width: int
+    attachment: Attachment
+    """Of the trees as they are in the data, whatever was learned in place of crossing arcs."""
+    cost: float
+    """Wrong arcs per sentence, of the trees that are learned."""
+    optimum: float
+    """The wrong arcs per sentence that cannot be avoided."""
+    increases_per_example: float
+    """Cost increases per sentence: how often the beam lost its best hypothesis."""
+    search_error_rate: float
+    """Of the sentences that could be parsed better, the share that the model itself prefers so."""
+    calibration_error: float
+    """Of the confidences of single arcs."""
+    words_per_second: float
+
+    def to_json(self) -> dict[str, Any]:
+        """All numbers, those of the attachment among the others."""
+        found = asdict(self)
+        return {"width": found.pop("width"), **found.pop("attachment"), **found}
+
+
+def report(
+    parser: Parser, data: Sentences, width: int = 8, *, batch_size: int = 64
+) -> ParsingReport:
+    """Parse sentences with a beam of `width` and compare with their right trees."""
+    began = perf_counter()
+    parsings = in_order(parse(parser, data.words, data.tags, width))
+    seconds = perf_counter() - began
+    right: list[bool] = []
+    confidence: list[float] = []
+    for tree, parsing in zip(data.trees, parsings, strict=True):
+        right += map(tuple.__eq__, arcs_of(tree), arcs_of(parsing.tree))
+        confidence += parsing.confidence
+    batches = batches_of(examples_of(parser, data), batch_size)
+    costs = evaluate(batches, parser, parser.scorer, width, references=True)
+    return ParsingReport(
+        width=width,
+        attachment=attachment(data.trees, [parsing.tree for parsing in parsings]),
+        cost=costs.cost,
+        optimum=costs.optimum,
+        increases_per_example=costs.increases_per_example,
+        search_error_rate=costs.search_error_rate,
+        calibration_error=calibration_error(torch.tensor(confidence), torch.tensor(right)),
+        words_per_second=len(right) / seconds,
+    )
+
+
+def examples_of(parser: Parser, data: Sentences) -> list[Encoded]:
+    """Sentences in numbers, with their right trees."""
+    return [
+        parser.encode(data.words[i], None if data.tags is None else data.tags[i], tree)
+        for i, tree in enumerate(data.trees)
+    ]

@@ -1,0 +1,51 @@
+"""Sentences with their trees, and how they are read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from ...data.document import Document, read_document
+from ...data.text import DataError
+from .projective import unmarkable
+from .tree import Tree
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Words, their right trees and, where a parser looks at them, their tags."""
+
+    words: list[list[str]]
+    trees: list[Tree]
+    tags: list[list[str]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def take(self, places: Sequence[int]) -> "Sentences":
+        """Some of them."""
+        tags = None if self.tags is None else [self.tags[i] for i in places]
+        return Sentences([self.words[i] for i in places], [self.trees[i] for i in places], tags)
+
+    @property
+    def digest(self) -> str:
+        """A fingerprint of words, trees and tags."""
+        trees = [(tree.heads, tree.relations) for tree in self.trees]
+        return sha256(repr((self.words, trees, self.tags)).encode()).hexdigest()
+
+
+def read_sentences(path: str, tags: str) -> Sentences:
+    """Read a CoNLL-U file with right trees in it, and the column `tags` unless that is "none"."""
+    document = read_document(path, "conllu")
+    trees = [Tree(tuple(heads), tuple(relations)) for heads, relations in document.trees()]
+    if not trees:
+        raise DataError(f"{document.path}: Sentences were expected, but the file has none.")
+    for sentence, tree in zip(document.sentences, trees, strict=True):
+        for row, relation in zip(sentence, tree.relations, strict=True):
+            if reason := unmarkable(relation):
+                raise DataError(f"{document.path}:{row.line}: {reason}; rename it.")
+    return Sentences(document.words(), trees, tags_of(document, tags))
+
+
+def tags_of(document: Document, tags: str) -> list[list[str]] | None:
+    """The column that a parser looks at, if it does."""
+    return None if tags == "none" else document.column(tags)

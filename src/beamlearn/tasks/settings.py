@@ -1,0 +1,81 @@
+"""Settings that every task has: its files, its model, and the experiment of both."""
+
+from typing import Annotated, ClassVar, Literal, TypeVar
+
+from pydantic import Field
+
+from ..settings import Learning, Settings
+
+Model = TypeVar("Model", bound="ModelSettings")
+Same = TypeVar("Same", bound="Experiment")
+
+
+class Files(Settings):
+    """Where the data is; a task adds how to read it."""
+
+    train: str
+    """The file to learn from, plain or .gz."""
+    dev: str | None = None
+    """The file to validate on; without one, every tenth sentence is held out."""
+    limit: int | None = Field(default=None, ge=1)
+    """Use only so many sentences of the training file."""
+
+
+class ModelSettings(Settings):
+    """What a model is made of; a task adds what it sees, and how large it is."""
+
+    free: ClassVar[frozenset[str]] = frozenset({"dropout", "accumulate", "normalize"})
+    """What a warm start may choose anew, as the shapes of the weights do not depend on it."""
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.3
+    """The share of inputs that training leaves out."""
+    accumulate: bool = True
+    """Is the score of a hypothesis the sum along its path, or only that of its last action?"""
+    normalize: Literal["auto", "log_softmax", "none"] = "auto"
+    """Turn scores into log-probabilities of the next action? Auto: where training is local."""
+
+    @property
+    def normalization(self) -> Literal["log_softmax"] | None:
+        """`normalize` as a scorer takes it."""
+        return "log_softmax" if self.normalize == "log_softmax" else None
+
+    def resolved(self: Model, learning: Learning) -> Model:
+        """The same with `auto` decided."""
+        if self.normalize != "auto":
+            return self
+        chosen = "log_softmax" if learning.local else "none"
+        return self.model_copy(update={"normalize": chosen})
+
+
+class Experiment(Settings):
+    """Everything that a run is determined by.
+
+    A task narrows `task` and `data`, and adds the group of its model's settings.
+    """
+
+    group: ClassVar[str]
+    """The name of that group, which is also what the model is called."""
+    task: str
+    data: Files | None
+    """None: the model was fitted in memory."""
+    learning: Learning = Learning()
+    warm_start: str | None = None
+    """A run folder whose weights are the first ones."""
+
+    @property
+    def settings(self) -> ModelSettings:
+        """What the model is made of."""
+        settings: ModelSettings = getattr(self, self.group)
+        return settings
+
+    def with_settings(self: Same, settings: ModelSettings) -> Same:
+        """The same experiment with another model."""
+        return self.model_copy(update={self.group: settings})
+
+    def resolved(self: Same) -> Same:
+        """The same with everything decided that was left to be found out.
+
+        A warm start decides it by the model that it starts from.
+        """
+        if self.warm_start is not None:
+            return self
+        return self.with_settings(self.settings.resolved(self.learning))

@@ -1,0 +1,57 @@
+"""Tagging, as experiments, the command line and estimators see it."""
+
+from collections.abc import Mapping
+from typing import Any, final
+
+from ...evaluate import Evaluation
+from ...settings import SettingsError
+from ..kind import Kind
+from .experiment import Experiment
+from .lexicon import Lexicon
+from .model import Tagger, scorer_of
+from .report import TaggingReport, report
+from .sentences import Sentences, read_sentences
+from .space import Encoded
+
+
+@final
+class TaggingKind(Kind[Experiment, Sentences, Tagger]):
+    """A label for each word."""
+
+    name = "tag"
+    experiment = Experiment
+    unit = "words"
+    symbols = "words and tags"
+
+    def read(self, path: str, experiment: Experiment) -> Sentences:
+        return read_sentences(path, experiment.column, experiment.layout)
+
+    def build(self, experiment: Experiment, train: Sentences, seed: int, device: str) -> Tagger:
+        return Tagger.build(experiment.tagger, train.words, train.tags, seed=seed, device=device)
+
+    def rebuild(self, experiment: Experiment, vocabulary: Mapping[str, Any], device: str) -> Tagger:
+        lexicon = Lexicon.from_json(vocabulary)
+        return Tagger(experiment.tagger, lexicon, scorer_of(experiment.tagger, lexicon), device)
+
+    def check_warm_start(self, model: Tagger, train: Sentences, source: str) -> None:
+        missing = {tag for tags in train.tags for tag in tags} - set(model.lexicon.tags)
+        if missing:
+            raise SettingsError(
+                f"`warm_start`: {source} must know every tag of the training data, but it has no "
+                f"{sorted(missing)[0]!r}; train it on the same data and column."
+            )
+
+    def examples(self, model: Tagger, data: Sentences) -> list[Encoded]:
+        return [
+            model.encode(words, tags) for words, tags in zip(data.words, data.tags, strict=True)
+        ]
+
+    def judge(self, found: Evaluation, validation: Sentences) -> str:
+        words = sum(map(len, validation.words))
+        return f"accuracy {1 - float(found.costs.sum()) / words:.2%}"
+
+    def report(self, model: Tagger, data: Sentences, width: int) -> TaggingReport:
+        return report(model, data.words, data.tags, width)
+
+
+TAGGING = TaggingKind()
