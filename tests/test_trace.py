@@ -16,6 +16,7 @@ def check(result):
     found, trace = result.trace.final_actions, result.trace
     assert found.shape[0] == len(result)
     assert found.shape[2] == len(trace.steps)
+    assert torch.equal(trace.best_actions(1), found[:, :1])
     for example, mask in enumerate(result.final_mask.tolist()):
         for slot, actions in enumerate(found[example].tolist()):
             taken = [action for action in actions if action >= 0]

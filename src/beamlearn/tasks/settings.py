@@ -6,6 +6,8 @@ from pydantic import Field
 
 from ..settings import Learning, Settings
 
+Size = Annotated[int, Field(ge=1)]
+Count = Annotated[int, Field(ge=0)]
 Model = TypeVar("Model", bound="ModelSettings")
 Same = TypeVar("Same", bound="Experiment")
 
@@ -44,6 +46,23 @@ class ModelSettings(Settings):
             return self
         chosen = "log_softmax" if learning.local else "none"
         return self.model_copy(update={"normalize": chosen})
+
+
+class WordSettings(ModelSettings):
+    """What a model knows of words, and how large its vectors are."""
+
+    min_count: Size = 2
+    """Rarer words share one vector."""
+    word_size: Size = 96
+    """The size of a word's vector."""
+    affix_length: Count = 4
+    """The longest beginnings and ends of words that have a vector; 0: none."""
+    affix_size: Size = 96
+    """The size of the vectors of affixes and shapes."""
+    vectors: str | None = None
+    """A file of pretrained word vectors (text, .npy or .safetensors)."""
+    freeze_vectors: bool = True
+    """Leave pretrained vectors as they are?"""
 
 
 class Experiment(Settings):

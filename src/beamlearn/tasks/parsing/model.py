@@ -6,10 +6,9 @@ from typing import Any, final
 import torch
 from torch import Tensor
 
-from ...data.vectors import read_vectors
 from ...nn.context import Bidirectional, Convolution
-from ...nn.words import WordVectors
 from ...scorer import Scorer
+from ..words import read_pretrained, word_vectors
 from .actions import LOST, Actions
 from .arc_eager import ArcEager
 from .arc_hybrid import ArcHybrid
@@ -59,10 +58,7 @@ class Parser:
         device: torch.device | str = "cpu",
     ) -> "Parser":
         """A new parser for a training set, with random weights."""
-        names: Sequence[str] = ()
-        table = None
-        if settings.vectors is not None:
-            names, table = read_vectors(settings.vectors)
+        names, table = read_pretrained(settings.vectors)
         size = 0 if table is None else table.shape[1]
         lexicon = Lexicon.of(settings, data, vectors=names, vector_size=size)
         with torch.random.fork_rng(devices=[]):
@@ -109,19 +105,8 @@ def scorer_of(
     settings: ParserSettings, lexicon: Lexicon, pretrained: Tensor | None = None
 ) -> Scorer:
     """The scorer that the settings describe; pretrained vectors to be loaded later are zeros."""
-    if lexicon.vectors:
-        rows = torch.zeros(len(lexicon.vectors), lexicon.vector_size)
-        rows = rows if pretrained is None else pretrained.float()
-        pretrained = torch.cat([torch.zeros(1, lexicon.vector_size), rows])
     sight = Sight(
-        WordVectors(
-            len(lexicon.word_numbers) + 1,
-            len(lexicon.affixes) + 1,
-            settings.word_size,
-            settings.affix_size if settings.affix_length else 0,
-            pretrained,
-            settings.freeze_vectors,
-        ),
+        word_vectors(settings, lexicon, pretrained),
         characters=len(lexicon.characters) + 2,
         spelled=settings.spelled,
         character_size=settings.character_size,

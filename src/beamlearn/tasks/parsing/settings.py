@@ -5,14 +5,11 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from .. import settings
-from ..settings import Files, ModelSettings
+from ..settings import Count, Files, Size, WordSettings
 from .gold import Cost
 
-Size = Annotated[int, Field(ge=1)]
-Count = Annotated[int, Field(ge=0)]
 
-
-class ParserSettings(ModelSettings):
+class ParserSettings(WordSettings):
     """The model: how it builds trees, what it sees, and how large it is."""
 
     system: Literal["arc-hybrid", "arc-eager", "arc-standard", "covington"] = "arc-hybrid"
@@ -28,24 +25,12 @@ class ParserSettings(ModelSettings):
     """A column of tags that the input has, too."""
     tag_size: Size = 32
     """The size of a tag's vector."""
-    min_count: Size = 2
-    """Rarer words share one vector."""
-    word_size: Size = 96
-    """The size of a word's vector."""
     word_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1
     """The share of words that training takes for unknown ones."""
-    affix_length: Count = 4
-    """The longest beginnings and ends of words that have a vector; 0: none."""
-    affix_size: Size = 96
-    """The size of the vectors of affixes and shapes."""
     spelled: Count = 16
     """How many characters of a word are seen one by one; 0: none."""
     character_size: Size = 64
     """How many filters look at characters."""
-    vectors: str | None = None
-    """A file of pretrained word vectors (text, .npy or .safetensors)."""
-    freeze_vectors: bool = True
-    """Leave pretrained vectors as they are?"""
     encoder: Literal["lstm", "convolution"] = "lstm"
     """What reads the sentence: an LSTM in both directions, or a lighter convolution."""
     encoder_size: Size = 200
@@ -61,7 +46,7 @@ class ParserSettings(ModelSettings):
     action_size: Size = 64
     """The size of an action's vector in it."""
 
-    free: ClassVar[frozenset[str]] = ModelSettings.free | {"word_dropout", "cost"}
+    free: ClassVar[frozenset[str]] = WordSettings.free | {"word_dropout", "cost"}
 
     @model_validator(mode="after")
     def _check_crossing(self) -> "ParserSettings":

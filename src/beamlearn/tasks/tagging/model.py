@@ -6,9 +6,8 @@ from typing import Any, final
 import torch
 from torch import Tensor
 
-from ...data.vectors import read_vectors
-from ...nn.words import WordVectors
 from ...scorer import Scorer
+from ..words import read_pretrained, word_vectors
 from .bio import check_scheme, is_bio, legal_pairs
 from .lexicon import Lexicon
 from .linear import LinearTagger, hashed_features
@@ -53,10 +52,8 @@ class Tagger:
         """A new tagger for the words and tags of a training set, with random weights."""
         if settings.constrained:
             check_scheme(tags)
-        names: Sequence[str] = ()
-        table = None
-        if settings.vectors is not None and settings.model == "neural":
-            names, table = read_vectors(settings.vectors)
+        neural = settings.model == "neural"
+        names, table = read_pretrained(settings.vectors if neural else None)
         lexicon = Lexicon.of(
             words,
             tags,
@@ -94,20 +91,8 @@ def scorer_of(
     tags = len(lexicon.tags)
     if settings.model == "linear":
         return LinearTagger(tags, settings.buckets, settings.accumulate, settings.normalization)
-    if lexicon.vectors:
-        rows = torch.zeros(len(lexicon.vectors), lexicon.vector_size)
-        rows = rows if pretrained is None else pretrained.float()
-        pretrained = torch.cat([torch.zeros(1, lexicon.vector_size), rows])
-    words = WordVectors(
-        len(lexicon.word_numbers) + 1,
-        len(lexicon.affixes) + 1,
-        settings.word_size,
-        settings.affix_size if settings.affix_length else 0,
-        pretrained,
-        settings.freeze_vectors,
-    )
     return NeuralTagger(
-        words,
+        word_vectors(settings, lexicon, pretrained),
         tags,
         context=settings.context,
         lookahead=settings.lookahead,

@@ -1,37 +1,23 @@
 """What a tagger is made of."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from ..settings import ModelSettings
-
-Size = Annotated[int, Field(ge=1)]
+from ..settings import Count, Size, WordSettings
 
 
-class TaggerSettings(ModelSettings):
+class TaggerSettings(WordSettings):
     """The model: what it sees, and how large it is."""
 
     model: Literal["neural", "linear"] = "neural"
     """A network, or a linear model with hashed features."""
     context: Literal["streaming", "sentence"] = "sentence"
     """May it look ahead? Streaming sees the current word and its own tags."""
-    lookahead: Annotated[int, Field(ge=0)] = 0
+    lookahead: Count = 0
     """How many words a streaming tagger may look ahead."""
     constrained: bool = False
     """Rule out tags that break the BIO scheme?"""
-    min_count: Annotated[int, Field(ge=1)] = 2
-    """Rarer words share one vector."""
-    word_size: Size = 96
-    """The size of a word's vector."""
-    affix_length: Annotated[int, Field(ge=0)] = 4
-    """The longest beginnings and ends of words that have a vector; 0: none."""
-    affix_size: Size = 96
-    """The size of the vectors of affixes and shapes."""
-    vectors: str | None = None
-    """A file of pretrained word vectors (text, .npy or .safetensors)."""
-    freeze_vectors: bool = True
-    """Leave pretrained vectors as they are?"""
     encoder_size: Size = 128
     """The size of what reads a sentence, in each direction."""
     encoder_layers: Size = 1
