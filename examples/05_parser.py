@@ -118,7 +118,8 @@ def main() -> None:
     print("\nWhat the telescope hangs below, in the best three trees:")
     for way in parser.predict_nbest([sentence], n=3)[0]:
         head, relation = way.arcs[-1]
-        print(f"{way.probability:6.1%}  {sentence[head - 1]} ({relation})")
+        above = sentence[head - 1] if head else "the root"
+        print(f"{way.probability:6.1%}  {above} ({relation})")
 
 
 if __name__ == "__main__":

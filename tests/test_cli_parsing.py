@@ -8,7 +8,8 @@ from tiny_trees import NETWORK as SIZES
 from tiny_trees import conllu, sentences
 
 from beamlearn.cli.main import run
-from beamlearn.tasks.parsing.tree import Tree, fault
+from beamlearn.data.trees import fault
+from beamlearn.tasks.parsing.tree import Tree
 
 COMMENTED = """\
 # sent_id = 1
@@ -88,8 +89,8 @@ def test_every_setting_is_an_option(capsys):
 def test_training_says_how_good_it_is(tmp_path, capsys):
     assert train(tmp_path, "--epochs", 1) == 0
     told = capsys.readouterr().err
-    assert "21 sentences, 6 relations, " in told
-    assert "validation LAS" in told
+    assert "21 sentences, relations: 6, " in told
+    assert "validation attachment" in told
     assert "validation, beam 1: UAS " in told
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
     assert metrics["task"] == "parse"
@@ -144,6 +145,16 @@ def test_n_best_lists_are_comments(trained, blind, monkeypatch, capsys):
             )
             assert 0 < way["probability"] <= 1
         assert lines[3].startswith("1\t")
+
+
+def test_new_lists_take_the_place_of_old_ones(trained, blind, tmp_path):
+    files = [tmp_path / f"{n}.conllu" for n in (3, 2, 0)]
+    assert beamlearn("predict", trained, blind, "-o", files[0], "--nbest", 3) == 0
+    assert beamlearn("predict", trained, files[0], "-o", files[1], "--nbest", 2) == 0
+    assert beamlearn("predict", trained, files[1], "-o", files[2]) == 0
+    counts = [file.read_text().count("# parse_") for file in files]
+    assert counts == [18, 12, 0]
+    assert [file.read_text().count("# sent_id") for file in files] == [6, 6, 6]
 
 
 def test_json_lines(trained, blind, capsys):
@@ -209,7 +220,7 @@ def test_evaluate_at_several_widths(trained, capsys):
 
 def test_a_parser_that_looks_at_tags_needs_them(tagged, blind, capsys):
     assert beamlearn("predict", tagged, blind) == 2
-    assert "blind.conllu:2: Labels were expected in column upos" in one_sentence(capsys)
+    assert "blind.conllu:2: This parser looks at the tags in column UPOS" in one_sentence(capsys)
     blind.write_text(conllu(sentences(6, seed=1, tagged=True), blind=True))
     assert beamlearn("predict", tagged, blind) == 0
     assert all(fault(tree.heads) is None for tree in trees(capsys.readouterr().out))
@@ -280,7 +291,7 @@ def test_wrong_settings_are_answered_in_a_sentence(tmp_path, capsys):
     for arguments, sentence in (
         (["--system", "arc"], "'arc-hybrid', 'arc-eager', 'arc-standard' or 'covington'"),
         (["--system", "covington", "--crossing", "lift"], "`crossing` must be keep for the system"),
-        (["--tags", "xpos"], "train.conllu:2: Labels were expected in column xpos"),
+        (["--tags", "xpos"], "train.conllu:2: This parser looks at the tags in column XPOS"),
     ):
         assert train(tmp_path, *arguments) == 2
         assert sentence in one_sentence(capsys)

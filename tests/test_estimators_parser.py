@@ -256,3 +256,20 @@ def test_cross_validation():
     scores = selection.cross_val_score(tiny(epochs=1), X[:6], Y[:6], cv=2)
     assert len(scores) == 2
     assert all(0 <= score <= 1 for score in scores)
+
+
+def test_empty_sentences(brief):
+    assert brief.predict([[]]) == [[]]
+    assert brief.predict_confidence([[], X[0]])[0] == []
+    assert brief.evaluate([[], *X[:2]], [[], *Y[:2]]).width == 2
+
+
+def test_words_without_arcs_between_them():
+    with pytest.raises(DataError, match="arcs between words, but every sentence"):
+        tiny().fit([["yes"], ["no"]], [[(0, "root")], [(0, "root")]])
+
+
+@pytest.mark.parametrize("relation", ["_", "a\tb", "a\n"])
+def test_relations_that_no_file_can_hold(relation):
+    with pytest.raises(DataError, match=r"`y\[0\]\[0\]` must have a relation that can be written"):
+        tiny().fit([["a", "b"]], [[(2, relation), (0, "root")]])

@@ -7,6 +7,7 @@ from spaces import HashedScorer
 from trees import is_projective, random_tree, space_of, true_cost, with_relations
 
 import beamlearn as bl
+from beamlearn.data.trees import fault
 from beamlearn.enumeration import actions_to, levels
 from beamlearn.neighbors import Move
 from beamlearn.tasks.parsing.actions import LOST
@@ -19,7 +20,6 @@ from beamlearn.tasks.parsing.arc_eager import (
     SHIFT,
     ArcEager,
 )
-from beamlearn.tasks.parsing.tree import fault
 
 
 def walk(space, actions):

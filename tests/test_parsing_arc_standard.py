@@ -15,6 +15,7 @@ from trees import (
 )
 
 import beamlearn as bl
+from beamlearn.data.trees import fault
 from beamlearn.enumeration import actions_to, levels
 from beamlearn.neighbors import Move
 from beamlearn.tasks.parsing import tabular
@@ -23,7 +24,6 @@ from beamlearn.tasks.parsing.ancestry import Ancestry
 from beamlearn.tasks.parsing.arc_standard import ArcStandard
 from beamlearn.tasks.parsing.space import ParsingSpace
 from beamlearn.tasks.parsing.tabular import LEFT, RIGHT, ROOT, SHIFT
-from beamlearn.tasks.parsing.tree import fault
 
 TWO = {"relations": ("a", "b"), "roots": ("root", "top")}
 

@@ -7,12 +7,12 @@ from spaces import HashedScorer
 from trees import is_projective, losing, random_tree, space_of, true_cost, with_relations
 
 import beamlearn as bl
+from beamlearn.data.trees import fault
 from beamlearn.enumeration import actions_to, levels
 from beamlearn.neighbors import Move
 from beamlearn.tasks.parsing.actions import LOST
 from beamlearn.tasks.parsing.covington import LEFT, PASS, RIGHT, ROOT, SHIFT, Covington
 from beamlearn.tasks.parsing.system import NONE
-from beamlearn.tasks.parsing.tree import fault
 
 
 def single_rooted(n):

@@ -50,9 +50,9 @@ def test_the_data_is_told_apart_by_everything_learned_from():
     assert data.take(range(5)).digest == sentences(5, tagged=True).digest
 
 
-def test_judging_is_the_las(tmp_path):
+def test_judging_counts_right_arcs(tmp_path):
     prepared = begin(experiment(tmp_path, epochs=1), tmp_path / "run")
     *_, validation = prepared.training
     found = PARSING.report(prepared.model, prepared.validation, 3)
     words = sum(map(len, prepared.validation.words)) / len(prepared.validation)
-    assert prepared.judge(validation.evaluation) == f"LAS {1 - found.cost / words:.2%}"
+    assert prepared.judge(validation.evaluation) == f"attachment {1 - found.cost / words:.2%}"

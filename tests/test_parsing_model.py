@@ -3,6 +3,7 @@ import json
 import pytest
 from tiny_trees import sentences, small
 
+from beamlearn.settings import Learning
 from beamlearn.tasks.decoding import in_order
 from beamlearn.tasks.parsing.actions import LOST
 from beamlearn.tasks.parsing.decode import parse
@@ -99,6 +100,8 @@ def test_what_auto_is():
         assert (found.keeps, found.encodes) == (keeps, not keeps)
         assert ParserSettings(**found.model_dump()) == found
     assert not ParserSettings(crossing="lift").encodes
+    assert ParserSettings().resolved(Learning()).crossing == "encode"
+    assert ParserSettings(system="covington").resolved(Learning()).crossing == "keep"
     with pytest.raises(ValueError, match="`crossing` must be keep for the system covington"):
         ParserSettings(system="covington", crossing="encode")
 

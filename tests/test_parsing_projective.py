@@ -4,8 +4,9 @@ import pytest
 from shared_data import shared
 
 from beamlearn.data.document import read_document
+from beamlearn.data.trees import fault
 from beamlearn.tasks.parsing.projective import decode, encode, lift, plain
-from beamlearn.tasks.parsing.tree import Tree, fault
+from beamlearn.tasks.parsing.tree import Tree
 
 
 def random_tree(rng, relations="abc"):

@@ -2,7 +2,7 @@ import random
 
 import pytest
 import torch
-from trees import random_projective_tree, space_of, with_relations
+from trees import random_projective_tree, space_of, true_cost, with_relations
 
 import beamlearn as bl
 from beamlearn.neighbors import Move
@@ -83,6 +83,13 @@ def test_costs_do_not_depend_on_the_batch(system):
     for alone, expected in zip(trees, together, strict=True):
         single = bl.beam_trajectory(space_of(system, [alone], ("a", "b")), zero, width=3)
         assert single.costs == [expected]
+
+
+@systems
+def test_costs_are_right_with_more_relations_to_the_root_than_to_words(system):
+    trees = [[(2, "a"), (0, root)] for root in ("ask", "say", "tell")]
+    parses = space_of(system, trees, roots=("ask", "say", "tell"))
+    assert bl.check_oracle(parses, cost=true_cost(trees)).mistakes == []
 
 
 def test_pick():

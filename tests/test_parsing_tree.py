@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beamlearn.tasks.parsing.tree import Tree, cycle, fault
+from beamlearn.data.trees import cycle, fault
+from beamlearn.tasks.parsing.tree import Tree
 
 
 def trees(most):

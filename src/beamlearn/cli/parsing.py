@@ -1,6 +1,7 @@
 """Parsing on the command line."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, final
 
@@ -13,6 +14,9 @@ from ..tasks.parsing.model import Parser
 from ..tasks.parsing.sentences import Sentences, tags_of
 from ..tasks.parsing.settings import Experiment
 from .task import Asked, Options, TaskCommands, behind_bar, json_lines
+
+LISTED = re.compile("# parse_[0-9]+ = ")
+"""The comments of n-best lists."""
 
 
 @final
@@ -45,7 +49,7 @@ class ParseCommands(TaskCommands[Experiment, Sentences, Parser]):
     }
 
     def size(self, model: Parser, examples: int) -> str:
-        return f"{examples:,} sentences, {len(model.lexicon.plain_relations)} relations"
+        return f"{examples:,} sentences, relations: {len(model.lexicon.plain_relations)}"
 
     def score(self, result: Mapping[str, Any]) -> str:
         return f"UAS {result['uas']:.2%}, LAS {result['las']:.2%}"
@@ -60,7 +64,7 @@ class ParseCommands(TaskCommands[Experiment, Sentences, Parser]):
         if not asked.as_json:
             trees = [(parsing.tree.heads, parsing.tree.relations) for parsing in parsings]
             lists = [comments(parsing.nbest) for parsing in parsings] if asked.listing else None
-            return document.rewrite_trees(trees, lists)
+            return document.rewrite_trees(trees, lists, stale=LISTED)
         return json_lines(
             {
                 "words": words,

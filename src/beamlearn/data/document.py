@@ -118,11 +118,13 @@ class Document:
         self,
         trees: Sequence[tuple[Sequence[int], Sequence[str]]],
         comments: Sequence[Sequence[str]] | None = None,
+        stale: re.Pattern[str] | None = None,
     ) -> str:
         """The text of the file with `trees` in HEAD and DEPREL, and not one other byte changed.
 
         That includes DEPS: enhanced dependencies stay those of the file. `comments` are lines
         that begin with "#", a list for each sentence; they go after the comments that are there.
+        Of these, the ones that match `stale` are left out: they tell of other trees.
         """
         self.check_conllu()
         check_aligned(self.path, self.sentences, [heads for heads, _ in trees], "heads")
@@ -138,6 +140,9 @@ class Document:
             for sentence, added in zip(self.sentences, comments, strict=True):
                 number, text = commented(lines, sentence[0], added)
                 lines[number - 1] = text
+        for place, line in enumerate(self.lines):
+            if stale is not None and line.startswith("#") and stale.match(line):
+                lines[place] = ""
         return "".join(lines)
 
     @property

@@ -74,6 +74,8 @@ class Bidirectional(nn.Module):
     def forward(
         self, words: Float[Tensor, "batch words size"], lengths: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch words context"]:
+        if words.shape[1] == 0:
+            return words.new_zeros(*words.shape[:2], self.size)
         filled = lengths.clamp(min=1).cpu()
         packed = pack_padded_sequence(words, filled, batch_first=True, enforce_sorted=False)
         encoded, _ = self.lstm(packed)

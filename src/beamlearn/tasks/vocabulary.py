@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from torch import Tensor
 
 LEAST_COUNT = 5
-"""Rarer affixes and characters have no number."""
+"""Rarer affixes have no number; rarer characters share one."""
 REMEMBERED = 100_000
 """The numbers of so many words are kept once they are looked up."""
 Same = TypeVar("Same", bound="Vocabulary")

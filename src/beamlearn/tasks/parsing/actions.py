@@ -43,6 +43,8 @@ class Actions:
         self.names = tuple(name for kind in kinds for name in self.relations[kind.arc])
         """The relation of each action; empty where it makes no arc."""
         self.kind_of = torch.arange(len(kinds), device=device).repeat_interleave(counts)
+        self.to_words = torch.tensor([kind.arc == "word" for kind in kinds], device=device)
+        """Which kinds make an arc from a word."""
         self.first = counts.cumsum(0) - counts
         """The first action of each kind."""
         self._numbers = {

@@ -81,7 +81,8 @@ class TransitionOracle(Oracle, Generic[Configurations]):
             return gold.actions.spread(after)
         dependents, heads = self.system.arcs(account.nodes)
         examples = account.nodes.examples[:, None, None]
-        right = (gold.heads[examples, dependents] == heads) & (dependents != NONE)
+        possible = (dependents != NONE) & ((heads != NONE) == gold.actions.to_words)
+        right = (gold.heads[examples, dependents] == heads) & possible
         costs = gold.actions.spread(after + right)
         named = gold.actions.first + gold.relations[examples, dependents]
         return costs.scatter_add_(2, named.clamp(0, costs.shape[2] - 1), -right.to(costs.dtype))

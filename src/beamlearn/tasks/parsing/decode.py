@@ -7,6 +7,7 @@ import torch
 
 from ...search import SearchResult
 from ..decoding import searched
+from .actions import LOST
 from .attachment import arcs_of
 from .building import build
 from .model import Parser
@@ -75,31 +76,38 @@ def parse(
 def _parsings(
     parser: Parser, lengths: Sequence[int], result: SearchResult, nbest: int, slots: int | None
 ) -> list[Parsing]:
-    """Read n-best lists and confidences off a search, for all its sentences at once."""
+    """Read n-best lists and confidences off a search, for all its sentences at once.
+
+    Python looks at all trees of a sentence only where it has to: for lists, and for marks, which
+    mean something only in a whole tree. `slots` is how many hypotheses are read; None: all.
+    """
     taken = result.trace.final_actions if slots is None else result.trace.best_actions(slots)
     words = torch.tensor(lengths, device=taken.device)
     heads, makers = build(parser.system, parser.actions, words, taken)
     scores = result.final_scores.double().masked_fill(~result.final_mask, -torch.inf)
-    shares = scores.softmax(dim=-1)
-    sure: list[list[float]] = []
-    if slots is None:
-        relations = parser.actions.relation_of[makers]
-        agree = (heads == heads[:, :1]) & (relations == relations[:, :1])
-        sure = (agree * shares[..., None]).sum(dim=1).clamp(max=1.0).tolist()
-        if nbest == 1:  # other paths to the best tree are not listed, but count
-            shares[:, 0] = (agree.all(dim=-1) * shares).sum(dim=-1).clamp(max=1.0)
-    listed = result.final_mask.sum(dim=-1) if nbest > 1 else torch.ones_like(words)
-    rows = (field.tolist() for field in (heads, makers, scores, shares, listed))
-    ways = [
-        _ways(parser, length, *(row[:count] for row in fields))[:nbest]
-        for length, *fields, count in zip(lengths, *rows, strict=True)
-    ]
-    if slots is not None:
-        return [Parsing(found) for found in ways]
-    return [
-        Parsing(found, tuple(row[1 : length + 1]))
-        for found, row, length in zip(ways, sure, lengths, strict=True)
-    ]
+    shares = scores.softmax(dim=-1)[:, : taken.shape[1]]
+    relations = parser.actions.relation_of[makers]
+    agree = (heads == heads[:, :1]) & (relations == relations[:, :1])
+    sure = (agree * shares[..., None]).sum(dim=1).clamp(max=1.0)
+    every = (parser.marks[makers] & (makers != LOST)).any(dim=-1).any(dim=-1) | (nbest > 1)
+    best = (agree.all(dim=-1) * shares).sum(dim=-1).clamp(max=1.0)  # by whatever path
+    shares[:, 0] = torch.where(every, shares[:, 0], best)
+    counts = torch.where(every, result.final_mask.sum(dim=-1), 1).clamp(max=taken.shape[1])
+    rows = (field.tolist() for field in (heads, makers, scores, shares, sure, every, counts))
+    parsings = []
+    for length, *fields, shown, whole, count in zip(lengths, *rows, strict=True):
+        ways = _ways(parser, length, *(field[:count] for field in fields))
+        confidence = _agreement(ways) if whole else tuple(shown[1 : length + 1])
+        parsings.append(Parsing(ways[:nbest], () if slots is not None else confidence))
+    return parsings
+
+
+def _agreement(ways: Sequence[Parse]) -> tuple[float, ...]:
+    """For each word, the share of the beam that agrees with the first tree on its arc."""
+    return tuple(
+        min(1.0, sum(way.probability for way in ways if way.arcs[word] == arc))
+        for word, arc in enumerate(ways[0].arcs)
+    )
 
 
 def _ways(

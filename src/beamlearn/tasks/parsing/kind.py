@@ -47,7 +47,7 @@ class ParsingKind(Kind[Experiment, Sentences, Parser]):
 
     def judge(self, found: Evaluation, validation: Sentences) -> str:
         words = sum(map(len, validation.words))
-        return f"LAS {1 - float(found.costs.sum()) / words:.2%}"
+        return f"attachment {1 - float(found.costs.sum()) / words:.2%}"
 
     def report(self, model: Parser, data: Sentences, width: int) -> ParsingReport:
         return report(model, data, width)

@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from ...data.text import DataError
 from ..vocabulary import Vocabulary, count_words, numbered
 from .projective import MARK, encode, lift, plain
 from .sentences import Sentences
@@ -37,6 +38,11 @@ class Lexicon(Vocabulary):
             learned = projected(settings, tree)
             pairs = zip(learned.heads, learned.relations, strict=True)
             found.update(relation for head, relation in pairs if head)
+        if not found:
+            raise DataError(
+                "A parser learns from arcs between words, but every sentence of the training data "
+                "has only one word; add longer ones."
+            )
         relations = set(found)
         if settings.encodes:
             relations = {r for r in found if MARK not in r or found[r] >= settings.mark_count}

@@ -89,6 +89,11 @@ def arc_of(pair: Any, word: int, length: int, name: str) -> tuple[int, str]:
         raise DataError(f"`{name}`: {no_head(came, word, length)}; count words from 1.")
     if not isinstance(relation, str):
         raise DataError(f"`{name}` must have a relation as a string, but {relation!r:.60} came.")
+    if relation == "_" or any(character in relation for character in "\t\n\r"):
+        raise DataError(
+            f"`{name}` must have a relation that can be written to CoNLL-U, without tabs and line "
+            f"ends and not '_', but {relation!r:.60} came; rename it."
+        )
     if reason := unmarkable(relation):
         raise DataError(f"`{name}`: {reason}; rename it.")
     return head, str(relation)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, final
 
 import torch
+from jaxtyping import Int
 from torch import Tensor
 
 from ...nn.context import Bidirectional, Convolution
@@ -16,7 +17,7 @@ from .arc_standard import ArcStandard
 from .covington import Covington
 from .lexicon import Lexicon, projected
 from .network import NeuralParser, Sight
-from .projective import plain
+from .projective import MARK, plain
 from .sentences import Sentences
 from .settings import ParserSettings
 from .space import Encoded, ParsingSpace
@@ -47,6 +48,10 @@ class Parser:
         self.device = torch.device(device)
         self.system = SYSTEMS[settings.system]
         self.actions = actions_of(settings, lexicon, device)
+        self.marks = torch.tensor(
+            [settings.encodes and MARK in name for name in self.actions.names], device=device
+        )
+        """Which actions mark a lifted word."""
 
     @classmethod
     def build(
@@ -86,11 +91,16 @@ class Parser:
                 heads[place] = LOST
             relations.append(max(number, 0))
         projective = len(tree.roots) == 1 and (not self.settings.keeps or tree.is_projective)
-        return Encoded(features, torch.tensor(heads), torch.tensor(relations), projective)
+        return Encoded(features, numbers(heads), numbers(relations), projective)
 
     def space(self, batch: Sequence[Encoded]) -> ParsingSpace:
         """The search space of a batch."""
         return ParsingSpace(batch, self.system, self.actions, self.settings.cost, self.device)
+
+
+def numbers(values: Sequence[int]) -> Int[Tensor, " words"]:
+    """A number for each word, also where there are none."""
+    return torch.tensor(values, dtype=torch.long)
 
 
 def actions_of(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from ...data.document import Document, read_document
+from ...data.document import NAMED, Document, read_document
 from ...data.text import DataError
 from .projective import unmarkable
 from .tree import Tree
@@ -47,5 +47,16 @@ def read_sentences(path: str, tags: str) -> Sentences:
 
 
 def tags_of(document: Document, tags: str) -> list[list[str]] | None:
-    """The column that a parser looks at, if it does."""
-    return None if tags == "none" else document.column(tags)
+    """The column that a parser looks at, if it does: a tag for every word."""
+    if tags == "none":
+        return None
+    found = document.fields(NAMED[tags])
+    for sentence, names in zip(document.sentences, found, strict=True):
+        for row, name in zip(sentence, names, strict=True):
+            if name in ("", "_"):
+                raise DataError(
+                    f"{document.path}:{row.line}: This parser looks at the tags in column "
+                    f"{tags.upper()}, but {name!r} came; tag the file first, or train a parser "
+                    "without tags."
+                )
+    return found

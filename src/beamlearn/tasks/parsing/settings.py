@@ -4,6 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from ...settings import Learning
 from .. import settings
 from ..settings import Count, Files, Size, WordSettings
 from .gold import Cost
@@ -56,6 +57,10 @@ class ParserSettings(WordSettings):
                 f"itself, but {self.crossing!r} came; leave it out"
             )
         return self
+
+    def resolved(self, learning: Learning) -> "ParserSettings":
+        chosen = "keep" if self.keeps else "encode" if self.encodes else "lift"
+        return super().resolved(learning).model_copy(update={"crossing": chosen})
 
     @property
     def keeps(self) -> bool:

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...data.trees import cycle as cycle
-from ...data.trees import fault as fault
-from ...data.trees import in_a_circle, no_head, possible
+from ...data.trees import cycle, in_a_circle, no_head, possible
 
 
 @dataclass(frozen=True)
