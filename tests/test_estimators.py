@@ -251,7 +251,7 @@ def test_nbest_and_confidence(fitted):
         for place, share in enumerate(row):
             agreeing = [w.probability for w in ways if w.tags[place] == ways[0].tags[place]]
             assert share == pytest.approx(sum(agreeing))
-    with pytest.raises(ValueError, match="`n` must be at least 1, but 0 came"):
+    with pytest.raises(ValueError, match="`n` must be a whole number of at least 1, but 0 came"):
         fitted.predict_nbest(sentences, n=0)
 
 

@@ -115,7 +115,7 @@ def test_nbest_and_confidence(fitted):
         assert len({way.tree for way in ways}) == len(ways) == 4
         assert len(row) == len(words)
         assert all(0 < share <= 1 for share in row)
-    with pytest.raises(ValueError, match="`n` must be at least 1, but 0 came"):
+    with pytest.raises(ValueError, match="`n` must be a whole number of at least 1, but 0 came"):
         fitted.predict_nbest(X, n=0)
     assert fitted.predict([]) == fitted.predict_nbest([]) == fitted.predict_confidence([]) == []
 

@@ -6,9 +6,20 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import Field, dataclass, field, fields
 from functools import partial
+from operator import index
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, cast, runtime_checkable
+from typing import (
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    Protocol,
+    SupportsIndex,
+    TypeVar,
+    cast,
+    runtime_checkable,
+)
 
 from rich.console import Console
 
@@ -145,8 +156,8 @@ class BeamEstimator(ABC, Generic[Given, Right, Output, Way, Told]):
 
     def predict_nbest(self, X: Given, n: int = 5, width: int | None = None) -> list[list[Way]]:
         """Up to `n` outputs for each sentence, best first, from a beam of at least `n`."""
-        if n < 1:
-            raise ValueError(f"`n` must be at least 1, but {n} came.")
+        if isinstance(n, bool) or not isinstance(n, SupportsIndex) or index(n) < 1:
+            raise ValueError(f"`n` must be a whole number of at least 1, but {n!r} came.")
         decoded = self._decode(X, max(self._beam(width), n), n)
         return [list(found.nbest) for found in decoded]
 
