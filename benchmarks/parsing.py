@@ -6,12 +6,12 @@ DATA is a folder with `train.conllu.gz` and `dev.conllu.gz` of UD English-EWT. O
 each seed it is first trained by maximum likelihood (`all`); from these weights, with a further
 budget that is the same for each, by the rows of Table 1 and by losses of choice (`further`). Rows
 called `raw` sum the numbers of actions as they are, the others their log-probabilities, as the
-parser that they begin with. Interrupt it at any time; called again, it goes on. Rows that begin
-with the weights of others wait for these: run `--only all` first.
+parser that they begin with; `upos` rows see the gold parts of speech, too. Interrupt it at any
+time; called again, it goes on. Rows that begin with the weights of others wait for these: run
+`--only all` first.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ ALL = {"epochs": 8, "batch_size": 32}
 FURTHER = {"epochs": 2, "batch_size": 64, "learning_rate": 1.5e-3}
 REPEATED = ("likelihood", "continue-log_loss_neighbors", "continue-log_loss_beam")
 WIDTHS = (1, 2, 4, 8)
+DEFAULT, TAGS, RAW = ParserSettings(), ParserSettings(tags="upos"), ParserSettings(normalize="none")
 
 COLUMNS = {
     "LAS, greedy": (0, "las"),
@@ -51,18 +52,24 @@ COLUMNS = {
 
 
 def entries(data: Path, out: Path) -> Iterator[Entry]:
-    """First the parsers that the others begin with."""
+    """First the parsers that the others begin with; then these, their widths, and tags."""
     for seed in SEEDS:
         yield entry(data, f"all-likelihood-seed{seed}", ROWS["likelihood"], ALL, seed)
+    yield entry(data, "all-upos-likelihood-seed0", ROWS["likelihood"], ALL, parser=TAGS)
     for seed in SEEDS:
         start = str(out / f"all-likelihood-seed{seed}")
         for name, choices in ROWS.items():
             if seed == 0 or name in REPEATED:
                 yield entry(data, f"further-{name}-seed{seed}", choices, FURTHER, seed, start)
-        if seed == 0:
-            for name in ("globally_normalized", "continue-log_loss_neighbors"):
-                raw = entry(data, f"further-raw-{name}-seed0", ROWS[name], FURTHER, seed, start)
-                yield unnormalized(raw)
+    start = str(out / "all-likelihood-seed0")
+    for width in (1, 2, 4):
+        choices = {**ROWS["continue-log_loss_beam"], "width": str(width)}
+        yield entry(data, f"further-width-{width}-seed0", choices, FURTHER, 0, start)
+    for name in ("globally_normalized", "continue-log_loss_neighbors"):
+        yield entry(data, f"further-raw-{name}-seed0", ROWS[name], FURTHER, 0, start, RAW)
+    start = str(out / "all-upos-likelihood-seed0")
+    for name, choices in ROWS.items():
+        yield entry(data, f"further-upos-{name}-seed0", choices, FURTHER, 0, start)
 
 
 def entry(
@@ -72,21 +79,17 @@ def entry(
     budget: dict[str, Any],
     seed: int = 0,
     start: str | None = None,
+    parser: ParserSettings = DEFAULT,
 ) -> Entry:
     """One training; it is tested at all widths."""
     train, dev = (str(data / f"{part}.conllu.gz") for part in ("train", "dev"))
     experiment = Experiment(
         data=Files(train=train, dev=dev),
+        parser=parser,
         learning=Learning.model_validate({**budget, **choices, "seed": seed, "patience": 0}),
         warm_start=start,
     )
     return Entry(name, experiment, WIDTHS, dev)
-
-
-def unnormalized(row: Entry) -> Entry:
-    """The same with the numbers of actions as they are, not turned into probabilities."""
-    settings = ParserSettings(normalize="none")
-    return replace(row, experiment=row.experiment.with_settings(settings))
 
 
 if __name__ == "__main__":

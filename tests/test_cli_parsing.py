@@ -227,6 +227,13 @@ def test_a_parser_that_looks_at_tags_needs_them(tagged, blind, capsys):
     assert beamlearn("evaluate", tagged, tagged.parent / "train.conllu", "--width", 2) == 0
 
 
+def test_a_warm_start_brings_its_tags(tagged, tmp_path):
+    arguments = ["--train", tagged.parent / "train.conllu", "--warm-start", tagged, "--epochs", 1]
+    assert beamlearn("train", "parse", *arguments, "--out", tmp_path / "run") == 0
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert config["parser"]["tags"] == "upos"
+
+
 def test_resume_needs_no_more_than_the_folder(trained, tmp_path, capsys):
     shutil.copytree(trained, tmp_path / "run")
     model = (trained / "model.safetensors").read_bytes()

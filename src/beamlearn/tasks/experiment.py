@@ -39,7 +39,7 @@ def begin(
     kind: Kind[E, D, M], experiment: E, out: str | Path, device: str = "cpu"
 ) -> Prepared[E, D, M]:
     """Set up a new training in a folder of its own."""
-    experiment = experiment.resolved()
+    experiment = inherited(kind, experiment.resolved())
     train, dev = read_data(kind, experiment)
     model = first_model(kind, experiment, train, device)
     experiment = experiment.with_settings(model.settings)
@@ -122,6 +122,14 @@ def training_of(kind: Kind[E, D, M], model: M, train: D, dev: D, learning: Learn
     """The training of a model on data, wherever it is from."""
     examples, validation = (kind.examples(model, data) for data in (train, dev))
     return Training(model, model.scorer, examples, validation, learning)
+
+
+def inherited(kind: Kind[E, D, M], experiment: E) -> E:
+    """The same with the settings that come with the weights of a warm start."""
+    if experiment.warm_start is None:
+        return experiment
+    kept = read_experiment(kind, Run.open(experiment.warm_start))
+    return experiment.with_settings(taken_over(kept.settings, experiment.settings))
 
 
 def first_model(kind: Kind[E, D, M], experiment: E, train: D, device: str) -> M:
