@@ -1,21 +1,21 @@
 import random
-from itertools import product
 
 import pytest
 import torch
 from spaces import HashedScorer
 from trees import (
+    follow,
     is_projective,
     losing,
     random_projective_tree,
     random_tree,
+    single_rooted,
     space_of,
     true_cost,
     with_relations,
 )
 
 import beamlearn as bl
-from beamlearn.data.trees import fault
 from beamlearn.enumeration import actions_to, levels
 from beamlearn.neighbors import Move
 from beamlearn.tasks.parsing import tabular
@@ -26,13 +26,6 @@ from beamlearn.tasks.parsing.space import ParsingSpace
 from beamlearn.tasks.parsing.tabular import LEFT, RIGHT, ROOT, SHIFT
 
 TWO = {"relations": ("a", "b"), "roots": ("root", "top")}
-
-
-def single_rooted(n):
-    """The heads of all trees with one root."""
-    for heads in product(range(n + 1), repeat=n):
-        if heads.count(0) == 1 and fault(heads) is None:
-            yield heads
 
 
 def trees_of(shape, lengths, rng, relations=("a",), roots=("root",)):
@@ -54,20 +47,6 @@ def check_all(trees, cost="labeled", oracle_of=ParsingSpace.oracle, **names):
     check = bl.check_oracle(space, oracle_of(space), cost=true_cost(trees, cost), limit=10**6)
     assert check.exhaustive
     assert check.mistakes == []
-
-
-def follow(space, actions):
-    """The configurations along some actions, the same for all examples, and c* of each."""
-    oracle = space.oracle()
-    nodes, memory = [space.initial()], oracle.start()
-    costs = [memory.errors[:, 0].tolist()]
-    for action in actions:
-        slots = torch.zeros(len(space), 1).long()
-        move = Move(None, slots, slots + action, slots.bool(), slots.bool())
-        nodes.append(space.advance(nodes[-1], move))
-        memory = oracle.advance(memory, nodes[-1], move)
-        costs.append(memory.errors[:, 0].tolist())
-    return nodes, costs
 
 
 def wandering(space, oracles, generator, k=3):

@@ -1,5 +1,4 @@
 import random
-from itertools import product
 
 import pytest
 import torch
@@ -8,6 +7,7 @@ from trees import (
     losing,
     random_projective_tree,
     random_tree,
+    single_rooted,
     space_of,
     true_cost,
     with_relations,
@@ -67,19 +67,6 @@ def test_every_tree_of_four_words(system):
     trees = [[(head, "a" if head else "root") for head in heads] for heads in single_rooted(4)]
     assert len(trees) == 64
     check_all(system, trees)
-
-
-def single_rooted(n):
-    """The heads of all trees with one root."""
-    for heads in product(range(n + 1), repeat=n):
-        if heads.count(0) == 1 and all(leads_to_root(heads, word) for word in range(1, n + 1)):
-            yield heads
-
-
-def leads_to_root(heads, word):
-    for _ in heads:
-        word = heads[word - 1] if word else 0
-    return word == 0
 
 
 @systems

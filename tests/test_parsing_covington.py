@@ -1,25 +1,24 @@
 import random
-from itertools import product
 
 import pytest
-import torch
 from spaces import HashedScorer
-from trees import is_projective, losing, random_tree, space_of, true_cost, with_relations
+from trees import (
+    follow,
+    is_projective,
+    losing,
+    random_tree,
+    single_rooted,
+    space_of,
+    true_cost,
+    with_relations,
+)
 
 import beamlearn as bl
 from beamlearn.data.trees import fault
 from beamlearn.enumeration import actions_to, levels
-from beamlearn.neighbors import Move
 from beamlearn.tasks.parsing.actions import LOST
 from beamlearn.tasks.parsing.covington import LEFT, PASS, RIGHT, ROOT, SHIFT, Covington
 from beamlearn.tasks.parsing.system import NONE
-
-
-def single_rooted(n):
-    """The heads of all trees with one root."""
-    for heads in product(range(n + 1), repeat=n):
-        if heads.count(0) == 1 and fault(heads) is None:
-            yield heads
 
 
 def random_trees(lengths, rng, relations=("a",), roots=("root",)):
@@ -33,20 +32,6 @@ def check_all(trees, cost="labeled", **names):
     check = bl.check_oracle(space, cost=true_cost(trees, cost), limit=10**6)
     assert check.exhaustive
     assert check.mistakes == []
-
-
-def follow(space, actions):
-    """The configurations along some actions, the same for all examples, and c* of each."""
-    oracle = space.oracle()
-    nodes, memory = [space.initial()], oracle.start()
-    costs = [memory.errors[:, 0].tolist()]
-    for action in actions:
-        slots = torch.zeros(len(space), 1).long()
-        move = Move(None, slots, slots + action, slots.bool(), slots.bool())
-        nodes.append(space.advance(nodes[-1], move))
-        memory = oracle.advance(memory, nodes[-1], move)
-        costs.append(memory.errors[:, 0].tolist())
-    return nodes, costs
 
 
 class ByCosts(bl.Scorer):

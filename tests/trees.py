@@ -1,7 +1,10 @@
 """Trees of random shapes, and the spaces of their parses."""
 
+from itertools import product
+
 import torch
 
+from beamlearn.neighbors import Move
 from beamlearn.tasks.parsing.actions import LOST, Actions
 from beamlearn.tasks.parsing.space import Encoded, ParsingSpace
 
@@ -64,3 +67,30 @@ def true_cost(trees, cost="labeled"):
     return lambda example, output: float(
         sum(a[parts] != b[parts] for a, b in zip(output, trees[example], strict=True))
     )
+
+
+def single_rooted(n):
+    """The heads of all trees with one root."""
+    for heads in product(range(n + 1), repeat=n):
+        if heads.count(0) == 1 and all(leads_to_root(heads, word) for word in range(1, n + 1)):
+            yield heads
+
+
+def leads_to_root(heads, word):
+    for _ in heads:
+        word = heads[word - 1] if word else 0
+    return word == 0
+
+
+def follow(space, actions):
+    """The configurations along some actions, the same for all examples, and c* of each."""
+    oracle = space.oracle()
+    nodes, memory = [space.initial()], oracle.start()
+    costs = [memory.errors[:, 0].tolist()]
+    for action in actions:
+        slots = torch.zeros(len(space), 1).long()
+        move = Move(None, slots, slots + action, slots.bool(), slots.bool())
+        nodes.append(space.advance(nodes[-1], move))
+        memory = oracle.advance(memory, nodes[-1], move)
+        costs.append(memory.errors[:, 0].tolist())
+    return nodes, costs

@@ -13,7 +13,7 @@ from ..settings import SettingsError
 from ..tasks.kind import Report
 from ..tasks.kinds import load
 from .device import Device, Threads, set_up
-from .task import behind_bar, given_options
+from .task import Layout, behind_bar, given_options
 from .tasks import COMMANDS
 
 
@@ -31,10 +31,7 @@ def evaluate(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object and nothing else.")
     ] = False,
-    layout: Annotated[
-        str | None,
-        typer.Option(help="Tagging: auto, conllu or columns.", show_default="auto"),
-    ] = None,
+    layout: Layout = None,
     column: Annotated[
         str | None,
         typer.Option(help="Tagging: where the right tags are.", show_default="as in training"),

@@ -8,7 +8,7 @@ import typer
 from ..data.text import write_text
 from ..tasks.kinds import load
 from .device import Device, Threads, set_up
-from .task import Asked, given_options
+from .task import Asked, Layout, given_options
 from .tasks import COMMANDS
 
 
@@ -32,10 +32,7 @@ def predict(
     as_json: Annotated[
         bool, typer.Option("--json", help="Write JSON lines with confidences.")
     ] = False,
-    layout: Annotated[
-        str | None,
-        typer.Option(help="Tagging: auto, conllu or columns.", show_default="auto"),
-    ] = None,
+    layout: Layout = None,
     column: Annotated[
         str | None,
         typer.Option(help="Tagging: where to write the tags.", show_default="as in training"),

@@ -5,8 +5,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
+import typer
 from rich.console import Console
 from rich.progress import track
 
@@ -16,6 +17,9 @@ from ..tasks.kind import D, E, Kind, M
 Item = TypeVar("Item")
 Options = Mapping[str, str]
 """The options that came among those that only some tasks have, by name."""
+Layout = Annotated[
+    str | None, typer.Option(help="Tagging: auto, conllu or columns.", show_default="auto")
+]
 
 
 @dataclass(frozen=True)

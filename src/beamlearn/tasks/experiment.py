@@ -42,7 +42,6 @@ def begin(
     experiment = inherited(kind, experiment.resolved())
     train, dev = read_data(kind, experiment)
     model = first_model(kind, experiment, train, device)
-    experiment = experiment.with_settings(model.settings)
     config = {**experiment.model_dump(mode="json"), **fingerprints(train, dev)}
     run = Run.create(out, config, model.vocabulary())
     prepared = prepare(kind, experiment, model, train, dev, run)
@@ -133,15 +132,16 @@ def inherited(kind: Kind[E, D, M], experiment: E) -> E:
 
 
 def first_model(kind: Kind[E, D, M], experiment: E, train: D, device: str) -> M:
-    """The model before its first round: random, or with the weights of another run."""
+    """The model before its first round: random, or with the weights of another run.
+
+    In an experiment with a warm start, the settings are `inherited`.
+    """
     source = experiment.warm_start
     if source is None:
         seed = seed_of(experiment.learning.seed, "weights", 0)
         return kind.build(experiment, train, seed, device)
     run = Run.open(source)
-    kept = read_experiment(kind, run)
-    kept = kept.with_settings(taken_over(kept.settings, experiment.settings))
-    model = read_model(kind, run, kept, device)
+    model = read_model(kind, run, experiment, device)
     put_weights(model, run.load_model(), source)
     kind.check_warm_start(model, train, source)
     return model

@@ -3,7 +3,7 @@
 from typing import final
 
 import torch
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import pad
 
@@ -11,7 +11,7 @@ from ...neighbors import Move
 from .actions import LOST
 from .costs import Account, TransitionOracle
 from .gold import Gold
-from .stack import ITEM, PLACE, Pool, Stacked
+from .stack import ITEM, PLACE, Pool, Stacked, look_up
 from .system import NONE, TransitionSystem
 
 FAR = 10_000
@@ -85,7 +85,7 @@ class CompletionOracle(TransitionOracle[Stacked]):
         below: Int[Tensor, "batch k"],
     ) -> Int[Tensor, "batch k fronts"]:
         """What it costs a word without a head to leave at each front; `below` may be no word."""
-        to_front = _look_up(self.wrong, examples, word)
+        to_front = look_up(self.wrong, examples, word)
         to_below = (self.heads[examples[:, None], word] != below).short()[..., None]
         possible = self.ended[examples][:, None]
         if self.right is None:
@@ -94,7 +94,7 @@ class CompletionOracle(TransitionOracle[Stacked]):
 
     def _to_go(self, pool: Pool, nodes: Stacked, item: int) -> Int[Tensor, "batch k fronts"]:
         """H of s0, s1 or s2 at each front."""
-        return _look_up(pool.below, nodes.examples, nodes.fields[..., item * ITEM + PLACE])
+        return pool.get(nodes.examples, nodes.fields[..., item * ITEM + PLACE])
 
     def initial(self) -> Float[Tensor, " batch"]:
         return self.ground[:, 1].float()
@@ -109,7 +109,7 @@ class CompletionOracle(TransitionOracle[Stacked]):
         wrong = self.heads[examples[:, None, None], dependents] != heads
         now, popped = (costs.gather(2, front[..., None]) for costs in (top, below))
         costs = popped + (wrong & (dependents != NONE))
-        above = _look_up(self.spans, examples, front) + top
+        above = look_up(self.spans, examples, front) + top
         shifted = above + self._leave(examples, front, nodes.s0)
         costs[..., self.shift] = shifted.amin(dim=-1)
         if self.right is not None:
@@ -124,7 +124,7 @@ class CompletionOracle(TransitionOracle[Stacked]):
         leave = self._leave(examples, nodes.s0, nodes.s1)
         leave = leave.masked_fill(nodes.attached[..., None], 0)
         then = leave + self._to_go(pool, nodes, 1)
-        above = _look_up(self.stretches, examples, nodes.s0)
+        above = look_up(self.stretches, examples, nodes.s0)
         costs = (above + then[..., None, :]).amin(dim=-1)
         # Where nothing was pushed this is the place of no item, and nobody reads it.
         return pool.put(account.nodes.used, examples, costs)
@@ -153,14 +153,3 @@ def stretches(
         first = spans[:, None] + arcs  # by i, then m
         found[:, :j, j, j + 1 :] = (first[..., None] + found[:, :j, j + 1 :, j + 1 :]).amin(dim=2)
     return found
-
-
-def _look_up(
-    table: Shaped[Tensor, "examples entries *rest"],
-    examples: Int[Tensor, " batch"],
-    entries: Int[Tensor, "batch k"],
-) -> Shaped[Tensor, "batch k *rest"]:
-    """Read a table of each example at some entries for each slot."""
-    index = entries + (examples * table.shape[1])[:, None]
-    taken = table.flatten(0, 1).index_select(0, index.flatten())
-    return taken.view(*entries.shape, *table.shape[2:])

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Int, Shaped
 from torch import Tensor
 
 from ...neighbors import Move
@@ -15,6 +15,17 @@ ITEM = 3
 VISIBLE = 3
 """How many items at the top of a stack can be looked at."""
 FRONT = ITEM * VISIBLE
+
+
+def look_up(
+    table: Shaped[Tensor, "examples entries *rest"],
+    examples: Int[Tensor, " batch"],
+    entries: Int[Tensor, "batch k"],
+) -> Shaped[Tensor, "batch k *rest"]:
+    """Read a table of each example at some entries for each slot."""
+    index = entries + (examples * table.shape[1])[:, None]
+    taken = table.flatten(0, 1).index_select(0, index.flatten())
+    return taken.view(*entries.shape, *table.shape[2:])
 
 
 class Pool:
@@ -31,8 +42,7 @@ class Pool:
         self, examples: Int[Tensor, " batch"], places: Int[Tensor, "batch k"]
     ) -> Int[Tensor, "batch k item"]:
         """The items below those at `places`."""
-        index = places + (examples * self.below.shape[1])[:, None]
-        return self.below.flatten(0, 1).index_select(0, index.flatten()).view(*places.shape, ITEM)
+        return look_up(self.below, examples, places)
 
     def put(
         self, used: int, examples: Int[Tensor, " batch"], items: Int[Tensor, "batch k item"]
