@@ -176,6 +176,13 @@ class Move:
     finished: Bool[Tensor, "batch k"]
     """Which slots hold a finished hypothesis after the move; it will not be extended."""
 
+    def parents(self, before: int) -> Int[Tensor, "batch k"]:
+        """Which hypothesis each slot extends, counted through all rows of `before` slots each."""
+        rows = self.rows
+        if rows is None:
+            rows = torch.arange(self.slots.shape[0], device=self.slots.device)
+        return rows[:, None] * before + self.slots
+
     def follow(
         self, field: Shaped[Tensor, "before slots *rest"]
     ) -> Shaped[Tensor, "batch k *rest"]:
@@ -183,21 +190,14 @@ class Move:
         before = field.shape[1]
         if self.rows is None and before == self.slots.shape[1] == 1:
             return field
-        rows = self.rows
-        if rows is None:
-            rows = torch.arange(self.slots.shape[0], device=field.device)
-        index = rows[:, None] * before + self.slots
+        index = self.parents(before)
         taken = field.flatten(0, 1).index_select(0, index.flatten())
         return taken.reshape(*index.shape, *field.shape[2:])
 
     def pick(self, field: Shaped[Tensor, "before slots a"]) -> Shaped[Tensor, "batch k"]:
         """Give each slot what `field` holds for the action that it takes."""
         _, slots, actions = field.shape
-        rows = self.rows
-        if rows is None:
-            rows = torch.arange(self.slots.shape[0], device=field.device)
-        index = (rows[:, None] * slots + self.slots) * actions + self.actions
-        return field.flatten().take(index)
+        return field.flatten().take(self.parents(slots) * actions + self.actions)
 
     def keep(self, field: Shaped[Tensor, " before *rest"]) -> Shaped[Tensor, " batch *rest"]:
         """Keep the rows of a per-example `field` that go on."""

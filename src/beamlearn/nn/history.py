@@ -65,10 +65,7 @@ class History(nn.Module):
 
 def _parents(move: Move, slots: int) -> tuple[Int[Tensor, " parents"], Int[Tensor, " children"]]:
     """The hypotheses that have descendants, by flat index, and whose child each slot is."""
-    rows = move.rows
-    if rows is None:
-        rows = torch.arange(move.slots.shape[0], device=move.slots.device)
-    index = (rows[:, None] * slots + move.slots).flatten()
+    index = move.parents(slots).flatten()
     if move.slots.shape[1] == 1:
         return index, torch.arange(len(index), device=index.device)
     parents, child_of = torch.unique(index, return_inverse=True)
