@@ -6,7 +6,6 @@ from . import losses as losses
 from . import strategies as strategies
 from .algorithms import ALGORITHMS as ALGORITHMS
 from .algorithms import Algorithm as Algorithm
-from .beam import Finish as Finish
 from .enumeration import BruteForceOracle as BruteForceOracle
 from .estimators import BeamParser as BeamParser
 from .estimators import BeamTagger as BeamTagger
@@ -32,6 +31,7 @@ from .search import SearchResult as SearchResult
 from .search import beam_search as beam_search
 from .search import exhaustive_search as exhaustive_search
 from .space import Expansion as Expansion
+from .space import Finish as Finish
 from .space import NumberedSpace as NumberedSpace
 from .space import SearchSpace as SearchSpace
 from .trajectory import Trajectory as Trajectory

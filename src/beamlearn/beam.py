@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, get_args
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -11,15 +11,7 @@ from torch import Tensor
 from .check import check_best_scores, check_choice, check_shape
 from .neighbors import Move, Neighbors
 from .scorer import Scorer
-from .space import SearchSpace
-
-Finish = Literal["pad", "first"]
-"""What becomes of terminals at different depths.
-
-"pad" (Appendix A): a finished hypothesis keeps its slot and its score; the search ends when
-all are finished. "first" (Section 3): the search ends as soon as the best neighbor is
-terminal; other terminals are dropped.
-"""
+from .space import Finish, SearchSpace
 
 
 @dataclass(frozen=True)
@@ -32,6 +24,8 @@ class Beam:
     scores: Float[Tensor, "batch k"]
     kept: Bool[Tensor, "batch k"]
     finished: Bool[Tensor, "batch k"]
+    depth: int = 0
+    """How many actions led to each hypothesis that is not finished."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +78,13 @@ def where(condition: Bool[Tensor, " batch"], chosen: Selection, otherwise: Selec
     )
 
 
+def finish_of(space: SearchSpace[Any], finish: Finish | None) -> Finish:
+    """The way to finish that was chosen, or the space's own."""
+    chosen = space.finish if finish is None else finish
+    check_choice(chosen, get_args(Finish), "way to finish")
+    return chosen
+
+
 def initial_beam(space: SearchSpace[Any], scorer: Scorer) -> Beam:
     """{v_(0)} for every example; one that is itself terminal counts as finished."""
     if scorer.normalize is not None:
@@ -110,7 +111,8 @@ def expand(space: SearchSpace[Any], scorer: Scorer, beam: Beam) -> Neighbors:
     """A_b with its scores: each slot's own numbers, and what is added to all of them.
 
     Eq.:  s(v') = [s(v)] + local(v') [- logsumexp of local over the legal actions of v]
-    with the bracketed parts where the scorer accumulates and normalizes.
+    with the bracketed parts where the scorer accumulates and normalizes. With a length bonus b
+    and a length power p, s(v') of a node at depth t is (sum of (local + b) along its path) / t^p.
     """
     expansion = space.expand(beam.nodes)
     local = scorer.score(beam.memory, beam.nodes)
@@ -119,10 +121,17 @@ def expand(space: SearchSpace[Any], scorer: Scorer, beam: Beam) -> Neighbors:
     check_shape(local, (*beam.kept.shape, expansion.actions), "scores", "scorer")
     carried = beam.scores.to(local.dtype)
     offset = carried if scorer.accumulate else torch.zeros_like(carried)
+    if scorer.length_power and scorer.accumulate:
+        offset = offset * beam.depth**scorer.length_power
     idle = ~beam.kept | beam.finished
     ragged = bool(idle.any())
     if scorer.normalize is not None:
         offset = offset - _normalizer(local, expansion.legal, idle if ragged else None)
+    if scorer.length_bonus:
+        offset = offset + scorer.length_bonus
+    if scorer.length_power:
+        scale = (beam.depth + 1) ** -scorer.length_power
+        local, offset = local * scale, offset * scale
     if ragged:
         offset = torch.where(beam.finished, carried, offset)
     return Neighbors(
@@ -249,8 +258,8 @@ def advance(space: SearchSpace[Any], scorer: Scorer, beam: Beam, step: Step) -> 
         nodes = space.advance(nodes, move)
         memory = scorer.advance(memory, nodes, move)
     examples, scores, kept = map(move.keep, (step.examples, step.scores, step.kept))
-    beam = Beam(examples, nodes, memory, scores, kept, move.finished)
-    return beam, move
+    after = Beam(examples, nodes, memory, scores, kept, move.finished, beam.depth + 1)
+    return after, move
 
 
 def beam_cost(neighbors: Neighbors, chosen: Selection) -> Float[Tensor, " batch"]:

@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from .beam import Finish
 from .learn import Task
 from .scorer import Scorer
+from .space import Finish
 from .strategies import Oracle
 from .trajectory import beam_trajectory
 
@@ -69,7 +69,7 @@ def evaluate(
     scorer: Scorer,
     width: int = 8,
     *,
-    finish: Finish = "pad",
+    finish: Finish | None = None,
     references: bool = False,
 ) -> Evaluation:
     """Decode every batch with a beam of `width` and compare with the right answers.

@@ -9,11 +9,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from .beam import Finish
 from .check import by_name, check_width
 from .losses import LOSSES, AnyLoss
 from .scorer import Scorer
-from .space import SearchSpace
+from .space import Finish, SearchSpace
 from .strategies import Strategy, as_strategy
 from .trajectory import Trajectory, beam_trajectory
 
@@ -61,7 +60,7 @@ def learn(
     loss: AnyLoss | str,
     strategy: Strategy | str | None = None,
     width: int | Callable[[int], int] = 8,
-    finish: Finish = "pad",
+    finish: Finish | None = None,
     reduction: Literal["sum", "mean"] = "sum",
     clip: float | None = None,
     scheduler: torch.optim.lr_scheduler.LRScheduler | None = None,

@@ -29,6 +29,10 @@ class Scorer(nn.Module, ABC):
     """True: the score of a node is the sum of the numbers along its path. False: its own."""
     normalize: Literal["log_softmax"] | None = None
     """Turn the numbers of each slot into log-probabilities of its legal actions?"""
+    length_bonus: float = 0.0
+    """What every action adds to the score, where outputs of different lengths compete."""
+    length_power: float = 0.0
+    """Divide the score of a node at depth t by t to this power; 1: the mean along its path."""
 
     @abstractmethod
     def start(self, space: Any) -> Any:

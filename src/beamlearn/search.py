@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from .beam import Finish, Step, advance, expand, initial_beam, policy, take
-from .check import check_choice, check_steps, check_width
+from .beam import Step, advance, expand, finish_of, initial_beam, policy, take
+from .check import check_steps, check_width
 from .scorer import Scorer
-from .space import SearchSpace
+from .space import Finish, SearchSpace
 from .trace import Trace
 
 
@@ -84,7 +84,7 @@ def beam_search(
     scorer: Scorer,
     width: int = 8,
     *,
-    finish: Finish = "pad",
+    finish: Finish | None = None,
     gradients: bool = False,
     max_steps: int | None = None,
 ) -> SearchResult:
@@ -102,7 +102,7 @@ def beam_search(
     [('', 'a', 'ab')]
     """
     width = check_width(width)
-    check_choice(finish, get_args(Finish), "way to finish")
+    finish = finish_of(space, finish)
     steps: list[Step] = []
     with torch.set_grad_enabled(gradients):
         beam = initial_beam(space, scorer)

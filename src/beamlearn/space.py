@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from jaxtyping import Bool, Int
 from torch import Tensor
@@ -12,6 +12,13 @@ from .neighbors import Move
 from .oracle import Oracle
 
 Nodes = TypeVar("Nodes")
+Finish = Literal["pad", "first"]
+"""What becomes of terminals at different depths.
+
+"pad" (Appendix A): a finished hypothesis keeps its slot and its score; the search ends when
+all are finished. "first" (Section 3): the search ends as soon as the best neighbor is
+terminal; other terminals are dropped.
+"""
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,8 @@ class SearchSpace(ABC, Generic[Nodes]):
 
     max_steps: int = 10_000
     """A search that takes more transitions than this is taken for endless."""
+    finish: Finish = "pad"
+    """What becomes of terminals at different depths, unless a search is told otherwise."""
 
     @abstractmethod
     def __len__(self) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -11,12 +11,12 @@ from torch import Tensor
 
 from .beam import (
     Beam,
-    Finish,
     Selection,
     Step,
     advance,
     effective_width,
     expand,
+    finish_of,
     initial_beam,
     policy,
     take,
@@ -27,7 +27,7 @@ from .losses import AnyLoss, check_needs
 from .neighbors import Neighbors
 from .oracle import Oracle
 from .scorer import Scorer
-from .space import SearchSpace
+from .space import Finish, SearchSpace
 from .strategies import Proposal, Strategy, as_strategy
 from .trace import Trace
 
@@ -245,7 +245,7 @@ def beam_trajectory(
     *,
     strategy: Strategy | str | None = None,
     oracle: Oracle | None = None,
-    finish: Finish = "pad",
+    finish: Finish | None = None,
     round: int = 1,
     generator: torch.Generator | None = None,
     max_steps: int | None = None,
@@ -269,7 +269,7 @@ def beam_trajectory(
     ([[('',)], [('', 'b')], [('', 'b', 'bb')]], [True, True])
     """
     width = check_width(width)
-    check_choice(finish, get_args(Finish), "way to finish")
+    finish = finish_of(space, finish)
     strategy = as_strategy(strategy)
     oracle = space.oracle() if oracle is None else oracle
     beam = initial_beam(space, scorer)

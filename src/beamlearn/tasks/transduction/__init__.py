@@ -1,0 +1,1 @@
+"""Transduction: turn a sequence into another one, of whatever length."""

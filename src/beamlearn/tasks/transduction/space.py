@@ -1,0 +1,120 @@
+"""Transduction as search: one token after another, until the end is chosen."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from ...neighbors import Move
+from ...oracle import Oracle
+from ...space import Expansion, Finish, SearchSpace
+
+END = 0
+"""The action that ends an output; every other action appends the token with its number."""
+UNSEEN = -1
+"""The number of a reference's token that no action stands for."""
+PADDING = -2
+"""What fills references up to the longest."""
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A pair of sequences in numbers."""
+
+    source: Int[Tensor, " symbols"]
+    """What a scorer reads; never empty, as it ends with a symbol of its own."""
+    references: tuple[Int[Tensor, " tokens"], ...] = ()
+    """The right outputs, where they are known, without `END`; all are equally good."""
+
+    def __len__(self) -> int:
+        return self.source.shape[0]
+
+
+@dataclass(frozen=True)
+class Position:
+    """The nodes of a beam: every hypothesis that is not finished has equally many tokens."""
+
+    examples: Int[Tensor, " batch"]
+    length: int
+
+
+@dataclass(frozen=True)
+class References:
+    """The right outputs of a batch."""
+
+    tokens: Int[Tensor, "batch refs tokens"]
+    """`PADDING` after the end of each, and where there is none."""
+    lengths: Int[Tensor, "batch refs"]
+    there: Bool[Tensor, "batch refs"]
+    """Which of them exist; every example has at least one."""
+
+
+@final
+class TransductionSpace(SearchSpace[Position]):
+    """The outputs of a batch of sources: sequences of at most `limits` tokens, then `END`.
+
+    `costs` makes the oracle of a space whose references are known. There are `actions`
+    actions, `END` among them.
+    """
+
+    def __init__(
+        self,
+        batch: Sequence[Encoded],
+        actions: int,
+        limits: Sequence[int],
+        costs: "Callable[[TransductionSpace], Oracle]",
+        *,
+        finish: Finish = "pad",
+        device: torch.device | str = "cpu",
+    ) -> None:
+        if not batch:
+            raise ValueError("A transduction space needs at least one source, but none came.")
+        self.batch, self.actions, self.costs, self.finish = batch, actions, costs, finish
+        self.sources = pad_sequence([e.source for e in batch], batch_first=True).to(device)
+        self.lengths = torch.tensor([len(e) for e in batch], device=device)
+        self.limits = torch.tensor(limits, device=device)
+        self.shortest, self.max_steps = min(limits), max(limits) + 2
+        self.end = (torch.arange(actions, device=device) == END)[None, None]
+        self.wordless = self.end.all(dim=-1)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @cached_property
+    def references(self) -> References:
+        """The right outputs."""
+        device = self.lengths.device
+        several = max(len(e.references) for e in self.batch)
+        lengths = [[len(r) for r in e.references] for e in self.batch]
+        longest = max(map(max, lengths), default=0)
+        tokens = torch.full((len(self), several, longest), PADDING)
+        for row, example in enumerate(self.batch):
+            for place, reference in enumerate(example.references):
+                tokens[row, place, : len(reference)] = reference
+        padded = [row + [-1] * (several - len(row)) for row in lengths]
+        counts = torch.tensor(padded, device=device)
+        return References(tokens.to(device), counts.clamp(min=0), counts >= 0)
+
+    def initial(self) -> Position:
+        return Position(torch.arange(len(self), device=self.lengths.device), 0)
+
+    def expand(self, nodes: Position) -> Expansion:
+        if nodes.length < self.shortest:
+            return Expansion(self.actions, self.end, ending=self.wordless)
+        full = (self.limits[nodes.examples] <= nodes.length)[:, None]
+        return Expansion(self.actions, self.end, self.end | ~full[..., None], full)
+
+    def advance(self, nodes: Position, move: Move) -> Position:
+        return Position(move.keep(nodes.examples), nodes.length + 1)
+
+    def outputs(self, examples: Sequence[int], actions: Sequence[Sequence[int]]) -> list[list[int]]:
+        """Tokens without `END`."""
+        return [[token for token in tokens if token != END] for tokens in actions]
+
+    def oracle(self) -> Oracle:
+        return self.costs(self) if all(e.references for e in self.batch) else super().oracle()
