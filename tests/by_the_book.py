@@ -108,6 +108,28 @@ LOSSES = {
 }
 
 
+# --- what people compare with (not in the paper) ------------------------------------------------
+
+
+def optimal_completion(s, c, k, temperature=0.0):
+    wanted = [float(x == min(c)) for x in c]
+    if temperature:
+        wanted = [exp((min(c) - x) / temperature) for x in c]
+    wanted = [w / sum(wanted) for w in wanted]
+    normalizer = log(sum(exp(x) for x in s))
+    return sum(w * (log(w) - (x - normalizer)) for w, x in zip(wanted, s, strict=True) if w > 0)
+
+
+def minimum_risk(s, c, k, sharpness=1.0):
+    kept = hat(s)[:k]
+    weights = [exp(sharpness * s[i]) for i in kept]
+    risk = sum(w * (c[i] - min(c)) for w, i in zip(weights, kept, strict=True))
+    return risk / sum(weights)
+
+
+BASELINES = {f.__name__: f for f in (optimal_completion, minimum_risk)}
+
+
 def increase(s, c, k):
     """c(b, b') for the beam b' that the scores induce."""
     return min(c[i] for i in hat(s)[:k]) - min(c)
@@ -235,3 +257,23 @@ def exhaustive(neighbors, score, root):
         done += [v for v in level if not neighbors(v)]
         level = [child for v in level for child in neighbors(v)]
     return sorted(done, key=lambda v: -score(v))
+
+
+# --- distances between sequences ----------------------------------------------------------------
+
+
+def edit_distance(output, reference, insertion=1, deletion=1, substitution=1):
+    """The cheapest way to turn the reference into the output."""
+    row = [j * deletion for j in range(len(reference) + 1)]
+    for a in output:
+        above, row = row, [row[0] + insertion]
+        for j, b in enumerate(reference, 1):
+            replaced = above[j - 1] + (0 if a == b else substitution)
+            row.append(min(replaced, above[j] + insertion, row[j - 1] + deletion))
+    return row[-1]
+
+
+def padded_hamming(output, reference):
+    """In how many places two sequences differ; a place that only one of them has counts."""
+    shared = sum(a != b for a, b in zip(output, reference, strict=False))
+    return shared + abs(len(output) - len(reference))

@@ -13,6 +13,7 @@ PUBLIC = {
     "BruteForceOracle",
     "BeamParser",
     "BeamTagger",
+    "BeamTransducer",
     "Evaluation",
     "Expansion",
     "Finish",
@@ -26,12 +27,14 @@ PUBLIC = {
     "NumberedSpace",
     "Oracle",
     "OracleCheck",
+    "ParallelScorer",
     "Round",
     "Scorer",
     "SearchResult",
     "SearchSpace",
     "Task",
     "Trajectory",
+    "baselines",
     "beam_search",
     "beam_trajectory",
     "check_oracle",
@@ -40,6 +43,7 @@ PUBLIC = {
     "learn",
     "losses",
     "minibatches",
+    "pooled_search",
     "strategies",
 }
 
@@ -49,14 +53,14 @@ def test_public_names():
         name
         for name, value in vars(bl).items()
         if not name.startswith("_")
-        and not (inspect.ismodule(value) and name not in ("losses", "strategies"))
+        and not (inspect.ismodule(value) and name not in ("baselines", "losses", "strategies"))
     }
     # `learn` and `evaluate` are functions that share their names with their modules.
     assert names == PUBLIC
 
 
 def test_everything_public_is_documented():
-    for name in PUBLIC - {"ALGORITHMS", "Finish", "losses", "strategies"}:
+    for name in PUBLIC - {"ALGORITHMS", "Finish", "baselines", "losses", "strategies"}:
         assert inspect.getdoc(getattr(bl, name)), name
 
 

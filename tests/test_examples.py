@@ -106,6 +106,29 @@ def test_parser_tells_its_story(capsys):
 
 
 @pytest.mark.usefixtures("no_shape_checks")
+def test_transducer_tells_its_story(capsys):
+    """It reads numbers that it has never seen, and is surer of right ones."""
+    printed = run("06_transducer.py", capsys)
+    right = int(printed.partition("never seen, ")[2].partition("%")[0])
+    assert right >= 85
+    best = printed.partition("shares of the beam:")[2].splitlines()[1:]
+    shares = [float(line.split("%")[0]) for line in best]
+    assert len(shares) == 3
+    assert shares == sorted(shares, reverse=True)
+    assert "hundred" in best[0]
+
+
+@pytest.mark.usefixtures("no_shape_checks")
+def test_the_page_on_transduction_works_as_printed(capsys):
+    names = {}
+    for code in blocks("docs/transduction.md"):
+        exec(compile(code, "transduction.md", "exec"), names)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "['ABBA', 'C']"
+    assert float(printed[1].split()[0]) > 0.9
+
+
+@pytest.mark.usefixtures("no_shape_checks")
 def test_the_page_on_parsing_works_as_printed(capsys):
     names = {}
     for code in blocks("docs/parsing.md"):

@@ -7,6 +7,7 @@ import pytest
 import typer
 from tiny import NETWORK, begin, conllu, finish, part, sentences
 from tiny import experiment as tagging_experiment
+from tiny_pairs import experiment as transduction_experiment
 
 from beamlearn import BeamTagger
 from beamlearn.cli.main import run as beamlearn
@@ -109,6 +110,7 @@ def test_names_agree():
         assert kind.experiment.group in kind.experiment.model_fields
         assert COMMANDS[name].kind is kind
     assert COMMANDS.keys() == TASKS.keys()
+    assert list(TASKS) == ["tag", "parse", "transduce"]
 
 
 def test_another_task_is_trained_resumed_and_loaded(label, tmp_path):
@@ -162,6 +164,17 @@ def test_another_task_is_compared(label, tmp_path):
     results = run_entry(entry, tmp_path / "run")
     assert [result["width"] for result in results] == [1, 2]
     assert run_entry(entry, tmp_path / "run") == results
+
+
+def test_transduction_is_loaded_and_compared_like_the_others(tmp_path):
+    chosen = transduction_experiment(tmp_path, epochs=1)
+    entry = Entry("a", chosen, (1, 2), chosen.data.train)
+    assert [result["width"] for result in run_entry(entry, tmp_path / "run")] == [1, 2]
+    model, kept = load(tmp_path / "run")
+    assert isinstance(model, Model)
+    assert (kept.task, kept) == ("transduce", chosen.resolved())
+    with pytest.raises(SettingsError, match="`task`: must be 'tag', but 'transduce' came"):
+        BeamTagger.load(tmp_path / "run")
 
 
 def test_commands_of_another_task(label, tmp_path, capsys):

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from beamlearn.algorithms import ALGORITHMS
+from beamlearn.baselines import BASELINES
 from beamlearn.losses import LOSSES
-from beamlearn.settings import Learning, SettingsError, parse, read_toml
+from beamlearn.settings import ROWS, SURROGATES, Learning, SettingsError, parse, read_toml
 from beamlearn.strategies import STRATEGIES, Interpolate, as_strategy
 from beamlearn.tasks.tagging.experiment import Experiment
 
@@ -30,9 +31,9 @@ def refused(values, match, model=Learning):
 @pytest.mark.parametrize(
     ("key", "value", "near", "table"),
     [
-        ("algorithm", "contnue", "continue", ALGORITHMS),
+        ("algorithm", "contnue", "continue", ROWS),
         ("strategy", "rest", "reset", STRATEGIES),
-        ("loss", "perceptron_lst", "perceptron_last", LOSSES),
+        ("loss", "perceptron_lst", "perceptron_last", SURROGATES),
     ],
 )
 def test_unknown_names_get_the_nearest_one(key, value, near, table):
@@ -220,10 +221,10 @@ def test_collection_by_name(name):
     assert Learning(algorithm="bso", strategy=name).collection(10) == as_strategy(name)
 
 
-@pytest.mark.parametrize("name", list(ALGORITHMS))
+@pytest.mark.parametrize("name", [*ALGORITHMS, *BASELINES])
 def test_rows_of_table_1(name):
     learning = Learning(algorithm=name)
-    row = ALGORITHMS[name]
+    row = ROWS[name]
     assert learning.collection(10) is row.strategy
     assert learning.surrogate is row.loss
     assert learning.final_width == row.width

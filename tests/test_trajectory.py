@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from spaces import TableScorer, TaggingSpace
 
 import beamlearn as bl
-from beamlearn import trajectory
+from beamlearn import transitions
 from beamlearn.strategies import Interpolate, Reset
 
 strategies = pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
@@ -89,7 +89,7 @@ def test_losses_are_the_same_in_portions_of_any_size(entries, monkeypatch, gener
         return path.losses(bl.losses.softmax_margin_beam)
 
     alone = torch.cat([losses(tags) for tags in gold])
-    monkeypatch.setattr(trajectory, "ENTRIES_AT_ONCE", entries)
+    monkeypatch.setattr(transitions, "ENTRIES_AT_ONCE", entries)
     assert torch.equal(losses(*gold), alone)
 
 

@@ -2,6 +2,7 @@
 
 from importlib.metadata import version as _version
 
+from . import baselines as baselines
 from . import losses as losses
 from . import strategies as strategies
 from .algorithms import ALGORITHMS as ALGORITHMS
@@ -9,6 +10,7 @@ from .algorithms import Algorithm as Algorithm
 from .enumeration import BruteForceOracle as BruteForceOracle
 from .estimators import BeamParser as BeamParser
 from .estimators import BeamTagger as BeamTagger
+from .estimators import BeamTransducer as BeamTransducer
 from .evaluate import Evaluation as Evaluation
 from .evaluate import evaluate as evaluate
 from .graph import GraphSpace as GraphSpace
@@ -23,8 +25,10 @@ from .neighbors import Neighbors as Neighbors
 from .oracle import Oracle as Oracle
 from .oracle_check import OracleCheck as OracleCheck
 from .oracle_check import check_oracle as check_oracle
+from .pool import pooled_search as pooled_search
 from .scorer import FunctionScorer as FunctionScorer
 from .scorer import LinearScorer as LinearScorer
+from .scorer import ParallelScorer as ParallelScorer
 from .scorer import Scorer as Scorer
 from .search import Hypothesis as Hypothesis
 from .search import SearchResult as SearchResult
@@ -34,7 +38,7 @@ from .space import Expansion as Expansion
 from .space import Finish as Finish
 from .space import NumberedSpace as NumberedSpace
 from .space import SearchSpace as SearchSpace
-from .trajectory import Trajectory as Trajectory
 from .trajectory import beam_trajectory as beam_trajectory
+from .transitions import Trajectory as Trajectory
 
 __version__ = _version("beamlearn")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, get_args
 
 import torch
@@ -11,7 +12,10 @@ from torch import Tensor
 from .check import check_best_scores, check_choice, check_shape
 from .neighbors import Move, Neighbors
 from .scorer import Scorer
-from .space import Finish, SearchSpace
+from .space import Expansion, Finish, SearchSpace
+
+BLOCK = 1 << 18
+"""How many numbers are normalized at once."""
 
 
 @dataclass(frozen=True)
@@ -114,19 +118,28 @@ def expand(space: SearchSpace[Any], scorer: Scorer, beam: Beam) -> Neighbors:
     with the bracketed parts where the scorer accumulates and normalizes. With a length bonus b
     and a length power p, s(v') of a node at depth t is (sum of (local + b) along its path) / t^p.
     """
-    expansion = space.expand(beam.nodes)
-    local = scorer.score(beam.memory, beam.nodes)
+    return scored(scorer, beam, space.expand(beam.nodes), scorer.score(beam.memory, beam.nodes))
+
+
+def scored(
+    scorer: Scorer, beam: Beam, expansion: Expansion, local: Float[Tensor, "batch k a"]
+) -> Neighbors:
+    """The same from the numbers of a scorer."""
     if local.dtype in (torch.float16, torch.bfloat16):
         local = local.float()  # sums along a path would run out of digits
     check_shape(local, (*beam.kept.shape, expansion.actions), "scores", "scorer")
     carried = beam.scores.to(local.dtype)
     offset = carried if scorer.accumulate else torch.zeros_like(carried)
     if scorer.length_power and scorer.accumulate:
-        offset = offset * beam.depth**scorer.length_power
+        offset = offset * max(beam.depth, 1) ** scorer.length_power
     idle = ~beam.kept | beam.finished
     ragged = bool(idle.any())
     if scorer.normalize is not None:
-        offset = offset - _normalizer(local, expansion.legal, idle if ragged else None)
+        empty = idle if ragged else None
+        if torch.is_grad_enabled():
+            local = _normalized(local, expansion.legal, empty)
+        else:
+            offset = offset - _normalizer(local, expansion.legal, empty)
     if scorer.length_bonus:
         offset = offset + scorer.length_bonus
     if scorer.length_power:
@@ -143,6 +156,7 @@ def expand(space: SearchSpace[Any], scorer: Scorer, beam: Beam) -> Neighbors:
         beam.finished,
         ragged,
         expansion.ending,
+        complete=scorer.complete,
     )
 
 
@@ -151,13 +165,48 @@ def _normalizer(
     legal: Bool[Tensor, "#batch #k #a"] | None,
     idle: Bool[Tensor, "batch k"] | None,
 ) -> Float[Tensor, "batch k"]:
-    """log sum exp over the legal actions; of slots that have none, a number and no gradient."""
+    """log sum exp over the legal actions; of slots that have none, some number."""
     if legal is not None:
         local = local.masked_fill(~legal, -torch.inf)
+    normalizer = _log_sum(local)
+    if bool(normalizer.isfinite().all()):
+        return normalizer
+    return _with_actions(local, idle).logsumexp(dim=-1)
+
+
+def _normalized(
+    local: Float[Tensor, "batch k a"],
+    legal: Bool[Tensor, "#batch #k #a"] | None,
+    idle: Bool[Tensor, "batch k"] | None,
+) -> Float[Tensor, "batch k a"]:
+    """Log-probabilities of the legal actions; of slots that have none, without a gradient.
+
+    Less the normalizer, that is; computed at once, which costs half as much with gradients.
+    """
+    if legal is not None:
+        local = torch.where(legal, local, -torch.inf)
+    found = local.log_softmax(dim=-1)
+    if not bool(found.detach().amax(dim=-1).isnan().any()):
+        return found
+    return _with_actions(local, idle).log_softmax(dim=-1)
+
+
+def _with_actions(
+    local: Float[Tensor, "batch k a"], idle: Bool[Tensor, "batch k"] | None
+) -> Float[Tensor, "batch k a"]:
+    """Zeros in slots that are idle or without a legal action."""
     if idle is not None:
         local = local.masked_fill(idle[..., None], 0.0)
     empty = (local.detach().amax(dim=-1) == -torch.inf)[..., None]
-    return local.masked_fill(empty, 0.0).logsumexp(dim=-1)
+    return local.masked_fill(empty, 0.0)
+
+
+def _log_sum(local: Float[Tensor, "batch k a"]) -> Float[Tensor, "batch k"]:
+    """log sum exp over the actions, in blocks that a cache can hold."""
+    if local.numel() <= BLOCK:
+        return local.logsumexp(dim=-1)
+    blocks = local.flatten(0, 1).split(max(1, BLOCK // local.shape[2]))
+    return torch.cat([block.logsumexp(dim=-1) for block in blocks]).view(local.shape[:2])
 
 
 def policy(neighbors: Neighbors, width: int, finish: Finish) -> Selection:
@@ -220,6 +269,22 @@ class Step:
     ended: Bool[Tensor, " batch"]
     some_ended: bool
 
+    @cached_property
+    def settled(self) -> Bool[Tensor, " batch"] | None:
+        """Examples that only the final choice is left to; None: there are none."""
+        settled = (self.finished | ~self.kept).all(dim=-1) & ~self.ended
+        return settled if bool(settled.any()) else None
+
+    @cached_property
+    def move(self) -> Move:
+        """The way to the next beams; examples that have ended or are settled leave the batch."""
+        over = self.ended if self.some_ended else None
+        if self.settled is not None:
+            over = self.settled | self.ended
+        rows = None if over is None else over.logical_not().nonzero()[:, 0]
+        fields = (self.slots, self.actions, self.stays, self.finished)
+        return Move(rows, *(f if rows is None else f.index_select(0, rows) for f in fields))
+
 
 def take(beam: Beam, neighbors: Neighbors, ranked: Selection) -> Step:
     """Look up what a selection leads to; complain about scores that cannot be ranked."""
@@ -249,11 +314,8 @@ def take(beam: Beam, neighbors: Neighbors, ranked: Selection) -> Step:
 
 
 def advance(space: SearchSpace[Any], scorer: Scorer, beam: Beam, step: Step) -> tuple[Beam, Move]:
-    """Go to the next beams; examples whose search has ended leave the batch."""
-    rows = step.ended.logical_not().nonzero()[:, 0] if step.some_ended else None
-    fields = (step.slots, step.actions, step.stays, step.finished)
-    move = Move(rows, *(f if rows is None else f.index_select(0, rows) for f in fields))
-    nodes, memory = beam.nodes, beam.memory
+    """Go to the next beams."""
+    move, nodes, memory = step.move, beam.nodes, beam.memory
     if move.slots.shape[0] > 0:
         nodes = space.advance(nodes, move)
         memory = scorer.advance(memory, nodes, move)
@@ -262,9 +324,25 @@ def advance(space: SearchSpace[Any], scorer: Scorer, beam: Beam, step: Step) -> 
     return after, move
 
 
+def settled_beam(step: Step) -> Beam | None:
+    """The next beams that hold finished hypotheses only: nothing there is scored any more."""
+    rows = step.settled
+    if rows is None:
+        return None
+    examples, scores = step.examples[rows], step.scores[rows]
+    return Beam(examples, None, None, scores, step.kept[rows], step.finished[rows])
+
+
+def final_choice(beam: Beam) -> Neighbors:
+    """A_b of beams of finished hypotheses: each is its own only neighbor."""
+    alone = beam.scores.new_zeros(*beam.scores.shape, 1)
+    terminal = torch.ones(1, 1, 1, dtype=torch.bool, device=alone.device)
+    return Neighbors(alone, beam.scores, terminal, None, beam.kept, beam.finished, ragged=True)
+
+
 def beam_cost(neighbors: Neighbors, chosen: Selection) -> Float[Tensor, " batch"]:
     """c*(b'), the cost of the cheapest node of the next beam."""
-    costs = neighbors.costs.gather(-1, chosen.index)
+    costs = neighbors.any_costs.gather(-1, chosen.index)
     return costs.masked_fill(~chosen.kept, torch.inf).amin(dim=-1)
 
 
@@ -274,8 +352,7 @@ def transition_cost(neighbors: Neighbors, chosen: Selection) -> Float[Tensor, " 
     For an exact oracle the two readings of c*(b) agree; for an inexact one this is the one
     under which the oracle's own transition costs nothing (decision 14).
     """
-    cheapest = neighbors.fill(neighbors.costs, torch.inf).amin(dim=-1)
-    return beam_cost(neighbors, chosen) - cheapest
+    return beam_cost(neighbors, chosen) - neighbors.least_cost
 
 
 def effective_width(neighbors: Neighbors, width: int, finish: Finish) -> Int[Tensor, " batch"]:
@@ -287,7 +364,7 @@ def effective_width(neighbors: Neighbors, width: int, finish: Finish) -> Int[Ten
     single = neighbors.only_terminal
     if finish == "first":
         _, hat = neighbors.best(1)
-        star = neighbors.fill(neighbors.costs, torch.inf).argmin(dim=-1, keepdim=True)
+        star = neighbors.fill(neighbors.any_costs, torch.inf).argmin(dim=-1, keepdim=True)
         for first in (hat, star):
             single = single | neighbors.look_up(first).terminal[:, 0]
     return torch.where(single, 1, width)

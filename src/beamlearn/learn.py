@@ -11,10 +11,11 @@ from torch import Tensor, nn
 
 from .check import by_name, check_width
 from .losses import LOSSES, AnyLoss
-from .scorer import Scorer
+from .scorer import ParallelScorer, Scorer
 from .space import Finish, SearchSpace
 from .strategies import Strategy, as_strategy
-from .trajectory import Trajectory, beam_trajectory
+from .trajectory import beam_trajectory
+from .transitions import Trajectory
 
 Example = TypeVar("Example")
 
@@ -67,6 +68,7 @@ def learn(
     generator: torch.Generator | None = None,
     first_round: int = 1,
     trajectories: bool = False,
+    replay: bool | None = None,
 ) -> Iterator[Round]:
     """Yield one `Round` per batch, after theta_t has become theta_{t+1}.
 
@@ -75,7 +77,9 @@ def learn(
 
     `width` may be a function of the round (a curriculum). `reduction` adds up or averages the
     losses along a trajectory; over the batch they are averaged. `clip` bounds the norm of the
-    gradient; `scheduler` is stepped once a round. `first_round` is for resuming.
+    gradient; `scheduler` is stepped once a round. `first_round` is for resuming. `replay` says
+    whether gradients go through one parallel pass over the visited nodes (the default for a
+    `ParallelScorer`) or through the steps of the search.
 
     >>> import beamlearn as bl, torch
     >>> def digits(goal):
@@ -91,6 +95,7 @@ def learn(
     loss = by_name(LOSSES, loss, "loss") if isinstance(loss, str) else loss
     strategy = as_strategy(strategy)
     width_at = width if callable(width) else (lambda _: width)
+    replay = isinstance(scorer, ParallelScorer) if replay is None else replay
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     check_width(width_at(first_round))
     for number, batch in enumerate(batches, first_round):
@@ -102,6 +107,7 @@ def learn(
             finish=finish,
             round=number,
             generator=generator,
+            replay=replay,
         )
         incurred = path.losses(loss, reduction)
         check_differentiable(incurred)

@@ -9,7 +9,8 @@ Every loss depends on differences of costs only and is never negative. It carrie
 
 - `convex`: is it convex in the scores?
 - `bounds_cost`: is it at least the transition cost that the scores lead to (Theorem 2)?
-- `needs`: "costs" if it reads c* of many neighbors, "best" if it only asks which is cheapest.
+- `needs`: "costs" if it reads c* of many neighbors, "best" if it only asks which is cheapest,
+- `final`: is it incurred only at the last transition of a trajectory? None of the twelve is.
 """
 
 import functools
@@ -33,6 +34,7 @@ class Loss(Protocol):
     convex: bool
     bounds_cost: bool
     needs: Needs
+    final: bool
 
     def __call__(
         self,
@@ -45,13 +47,13 @@ class Loss(Protocol):
 
 
 def surrogate(
-    *, convex: bool, bounds_cost: bool, needs: Needs
+    *, convex: bool, bounds_cost: bool, needs: Needs, final: bool = False
 ) -> Callable[[Callable[..., Tensor]], Loss]:
     """Declare what a loss promises; use it on losses of your own."""
 
     def declare(function: Callable[..., Tensor]) -> Loss:
         loss = cast(Any, function)
-        loss.convex, loss.bounds_cost, loss.needs = convex, bounds_cost, needs
+        loss.convex, loss.bounds_cost, loss.needs, loss.final = convex, bounds_cost, needs, final
         return cast(Loss, loss)
 
     return declare
@@ -182,7 +184,11 @@ def log_loss_beam(
     Not convex. Needs only the cheapest neighbor. The loss of globally normalized networks.
     """
     beam = Ranked(scores, costs, width, mask, best)
-    return beam.log_sum(beam.given, beam.kept() | beam.is_star) - beam.s_star[:, 0]
+    index, inside = beam.beam
+    once = ((index == beam.star) & inside).any(dim=-1, keepdim=True)
+    beside = beam.s_star.masked_fill(once, torch.finfo(scores.dtype).min)
+    among = torch.cat([beam.in_beam(beam.given), beside], dim=-1)
+    return (among.logsumexp(dim=-1) - beam.s_star[:, 0]).where(beam.some, 0.0)
 
 
 @surrogate(convex=True, bounds_cost=False, needs="best")
@@ -196,7 +202,7 @@ def log_loss_neighbors(
     Convex. Needs only the cheapest neighbor. At k = 1 it is the usual log-likelihood.
     """
     beam = Ranked(scores, costs, width, mask, best)
-    return beam.log_sum(beam.given, beam.mask) - beam.s_star[:, 0]
+    return -beam.log_share()
 
 
 @surrogate(convex=False, bounds_cost=True, needs="costs")
@@ -212,9 +218,8 @@ def cost_sensitive_margin_beam(
     loss is never negative, and its gradient is the same.
     """
     beam = Ranked(scores, costs, width, mask, best)
-    ahead = beam.c - beam.c_star + beam.s - beam.s_star
-    lowest = torch.finfo(ahead.dtype).min
-    return ahead.masked_fill(~beam.kept(), lowest).amax(dim=-1).where(beam.some, 0.0)
+    ahead = beam.in_beam(beam.c) - beam.c_star + beam.in_beam(beam.s) - beam.s_star
+    return ahead.amax(dim=-1).where(beam.some, 0.0)
 
 
 @surrogate(convex=False, bounds_cost=True, needs="costs")
@@ -228,7 +233,8 @@ def softmax_margin_beam(
     Not convex; bounds the transition cost. Needs full costs. Costs are relative, as there.
     """
     beam = Ranked(scores, costs, width, mask, best)
-    return beam.log_sum(beam.c - beam.c_star + beam.s - beam.s_star, beam.kept())
+    ahead = beam.in_beam(beam.c) - beam.c_star + beam.in_beam(beam.s) - beam.s_star
+    return ahead.logsumexp(dim=-1).where(beam.some, 0.0)
 
 
 @surrogate(convex=True, bounds_cost=True, needs="costs")
@@ -305,7 +311,7 @@ def only_on_increase(loss: Loss) -> Loss:
     Not convex, whatever `loss` is; bounds the transition cost if `loss` does.
     """
 
-    @surrogate(convex=False, bounds_cost=loss.bounds_cost, needs=loss.needs)
+    @surrogate(convex=False, bounds_cost=loss.bounds_cost, needs=loss.needs, final=loss.final)
     @functools.wraps(loss, updated=())
     def on_increase(
         scores: Scores, costs: Scores, width: Width, mask: Mask = None, **options: Any
@@ -327,7 +333,7 @@ def with_options(loss: Loss, **options: Any) -> Loss:
     """
     convex = loss.convex and options.get("best", "first") == "first"
 
-    @surrogate(convex=convex, bounds_cost=loss.bounds_cost, needs=loss.needs)
+    @surrogate(convex=convex, bounds_cost=loss.bounds_cost, needs=loss.needs, final=loss.final)
     @functools.wraps(loss, updated=())
     def optioned(
         scores: Scores, costs: Scores, width: Width, mask: Mask = None, **more: Any

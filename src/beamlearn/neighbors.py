@@ -35,6 +35,8 @@ class Neighbors:
     """Which nodes have only terminal neighbors, where the space says so."""
     completion: Float[Tensor, "batch k a"] | None = None
     """c* of every neighbor, where an oracle was asked; junk where `mask` is False."""
+    complete: bool = False
+    """Is every number in `local` finite?"""
 
     @property
     def actions(self) -> int:
@@ -43,7 +45,11 @@ class Neighbors:
     @cached_property
     def mask(self) -> Bool[Tensor, "batch n"]:
         """Which entries are neighbors; an action that the scorer gives -inf is none."""
-        exists = self.local != -torch.inf
+        if self.complete:
+            exists = torch.ones((), dtype=torch.bool, device=self.local.device)
+            exists = exists.expand_as(self.local)
+        else:
+            exists = self.local != -torch.inf
         if self.legal is not None:
             exists = exists & self.legal
         if self.ragged:
@@ -54,26 +60,43 @@ class Neighbors:
     @cached_property
     def dense(self) -> bool:
         """Is every entry a neighbor? Then nothing needs to be masked."""
+        if self.complete and not self.ragged:
+            return self.legal is None
         return self.legal is None and bool(self.mask.all())
 
     def fill(self, field: Float[Tensor, "batch n"], value: float) -> Float[Tensor, "batch n"]:
         """Put `value` where there is no neighbor."""
         return field if self.dense else torch.where(self.mask, field, value)
 
-    @cached_property
-    def scores(self) -> Float[Tensor, "batch n"]:
-        """s of every neighbor."""
+    @property
+    def any_scores(self) -> Float[Tensor, "batch n"]:
+        """s of every neighbor, and anything elsewhere."""
         scores = self.local + self.offset[..., None]
         if self.ragged:
             scores = torch.where(self.finished[..., None], self.offset[..., None], scores)
-        return self.fill(scores.flatten(1), 0.0)
+        return scores.flatten(1)
+
+    @cached_property
+    def scores(self) -> Float[Tensor, "batch n"]:
+        """s of every neighbor."""
+        return self.fill(self.any_scores, 0.0)
+
+    @property
+    def any_costs(self) -> Float[Tensor, "batch n"]:
+        """c* of every neighbor, and anything elsewhere."""
+        if self.completion is None:
+            raise ValueError("These neighbors have no costs: no oracle was asked for them.")
+        return self.completion.flatten(1)
 
     @cached_property
     def costs(self) -> Float[Tensor, "batch n"]:
         """c* of every neighbor."""
-        if self.completion is None:
-            raise ValueError("These neighbors have no costs: no oracle was asked for them.")
-        return self.fill(self.completion.flatten(1), 0.0)
+        return self.fill(self.any_costs, 0.0)
+
+    @cached_property
+    def least_cost(self) -> Float[Tensor, " batch"]:
+        """c* of the cheapest neighbor."""
+        return self.fill(self.any_costs, torch.inf).amin(dim=-1)
 
     @cached_property
     def only_terminal(self) -> Bool[Tensor, " batch"]:
@@ -148,14 +171,13 @@ def _pick(
     action: Int[Tensor, "batch m"],
 ) -> Bool[Tensor, "batch m"]:
     """Read a broadcast field at (slot, action) without expanding it."""
-    if field.shape[1] == field.shape[2] == 1:
-        return field[..., 0].expand_as(slot)
-    row = torch.arange(slot.shape[0], device=slot.device)[:, None]
-    return field[
-        row if field.shape[0] > 1 else 0,
-        slot if field.shape[1] > 1 else 0,
-        action if field.shape[2] > 1 else 0,
-    ].expand_as(slot)
+    batch, k, a = field.shape
+    index = torch.zeros_like(slot) if a == 1 else action
+    if k > 1:
+        index = index + slot * a
+    if batch > 1:
+        index = index + torch.arange(0, batch * k * a, k * a, device=slot.device)[:, None]
+    return field.flatten().take(index)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,9 @@ class Oracle(ABC):
     """True: costs for all neighbors. False: only which neighbor is cheapest, as 0 against 1."""
     tolerance: float = 0.0
     """How much dearer a beam may get before it counts as a cost increase (rounding)."""
+    unique: bool = False
+    """Is the cheapest neighbor of each node on the cheapest path unique? Then following the oracle
+    at width 1 needs no scores."""
 
     @abstractmethod
     def initial(self) -> Float[Tensor, " batch"]:

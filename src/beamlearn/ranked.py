@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
-from torch.nn.functional import pad
+from torch.nn.functional import cross_entropy, pad
 
 from .check import check_choice, check_width
 from .ranking import by_cost, top
@@ -103,13 +103,26 @@ class Ranked:
 
     def hat(self, among: Bool[Tensor, "batch n"]) -> Int[Tensor, "batch k"]:
         """The first entries of `hat`, as far as the widest beam goes."""
-        return top(torch.where(among, self.given.detach(), -torch.inf), self.widest)[1]
+        given = self.given.detach()
+        if not (self.dense and among is self.mask):
+            given = torch.where(among, given, -torch.inf)
+        return top(given, self.widest)[1]
+
+    @cached_property
+    def beam(self) -> tuple[Int[Tensor, "batch k"], Bool[Tensor, "batch k"]]:
+        """The neighbors in the beam, hat(1), ..., hat(min(k, n)), and which entries these are."""
+        place = torch.arange(self.widest, device=self.given.device)
+        return self.hat(self.mask), place < torch.minimum(self.k, self.n)[:, None]
+
+    def in_beam(self, field: Scores) -> Float[Tensor, "batch k"]:
+        """What the neighbors in the beam have; the lowest number where there are fewer."""
+        index, inside = self.beam
+        return field.gather(-1, index).masked_fill(~inside, torch.finfo(field.dtype).min)
 
     def kept(self) -> Bool[Tensor, "batch n"]:
-        """Which neighbors are in the beam: hat(1), ..., hat(min(k, n))."""
-        place = torch.arange(self.widest, device=self.s.device)
-        inside = place < torch.minimum(self.k, self.n)[:, None]
-        return torch.zeros_like(self.mask).scatter(-1, self.hat(self.mask), inside)
+        """Which neighbors are in the beam."""
+        index, inside = self.beam
+        return torch.zeros_like(self.mask).scatter(-1, index, inside)
 
     def rival(self, k: Int[Tensor, " batch"]) -> Int[Tensor, "batch 1"]:
         """The k-th best-scored of all but star(1): hat(k), or hat(k + 1) if star(1) is kept."""
@@ -138,13 +151,14 @@ class Ranked:
         """c[rival] - c[star(1)]."""
         return (self.c.gather(-1, rival) - self.c_star)[:, 0]
 
-    def log_sum(self, values: Scores, among: Bool[Tensor, "batch n"]) -> Losses:
-        """log sum exp of `values` over `among`; 0 for a row without neighbors."""
-        if among is self.mask and self.dense:
-            return values.logsumexp(dim=-1)
-        nothing = values.new_zeros(len(values)).masked_fill(self.some, -torch.inf)
-        values = torch.where(among, values, nothing[:, None])
-        return values.logsumexp(dim=-1).where(self.some, 0.0)
+    def log_share(self) -> Losses:
+        """s[star(1)] - log sum exp of all s, at once; 0 for a row without neighbors."""
+        given = self.given
+        if not self.dense:
+            nothing = given.new_zeros(len(given)).masked_fill(self.some, -torch.inf)
+            given = torch.where(self.mask, given, nothing[:, None])
+        share = cross_entropy(given, self.star[:, 0], reduction="none")
+        return -share.where(self.some, 0.0)
 
     def by_cost(self) -> tuple[Scores, Scores, Bool[Tensor, "batch n"]]:
         """Scores, costs and mask in the order `star`."""

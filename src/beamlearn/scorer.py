@@ -1,7 +1,7 @@
 """Scorer: the model's number for every neighbor."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, final
 from weakref import WeakKeyDictionary
@@ -15,6 +15,7 @@ from .check import unknown
 from .column import Column
 from .neighbors import Move
 from .space import NumberedSpace, SearchSpace
+from .visits import Visits
 
 
 class Scorer(nn.Module, ABC):
@@ -29,6 +30,8 @@ class Scorer(nn.Module, ABC):
     """True: the score of a node is the sum of the numbers along its path. False: its own."""
     normalize: Literal["log_softmax"] | None = None
     """Turn the numbers of each slot into log-probabilities of its legal actions?"""
+    complete: bool = False
+    """Is every number finite, so that no action is ever ruled out? It saves looking for -inf."""
     length_bonus: float = 0.0
     """What every action adds to the score, where outputs of different lengths compete."""
     length_power: float = 0.0
@@ -45,6 +48,22 @@ class Scorer(nn.Module, ABC):
     @abstractmethod
     def advance(self, memory: Any, nodes: Any, move: Move) -> Any:
         """Memory after `move`, which leads to `nodes`."""
+
+
+class ParallelScorer(Scorer):
+    """A scorer that can score all nodes of a trajectory at once, as a transformer can.
+
+    Training then collects a trajectory step by step without gradients, and goes back through
+    one parallel pass over the nodes that it visited (replay).
+    """
+
+    @abstractmethod
+    def replay(self, memory: Any, visits: Visits) -> Iterator[Float[Tensor, "batch k a"]]:
+        """The numbers of `score` at each transition of `visits`, from the memory of `start`.
+
+        Whatever was drawn at random for `memory`, such as dropout, is drawn no more: the
+        numbers are those of the trajectory, up to rounding.
+        """
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,17 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from .beam import Step, advance, expand, finish_of, initial_beam, policy, take
+from .beam import (
+    Step,
+    advance,
+    expand,
+    final_choice,
+    finish_of,
+    initial_beam,
+    policy,
+    settled_beam,
+    take,
+)
 from .check import check_steps, check_width
 from .scorer import Scorer
 from .space import Finish, SearchSpace
@@ -107,10 +117,14 @@ def beam_search(
     with torch.set_grad_enabled(gradients):
         beam = initial_beam(space, scorer)
         while beam.examples.numel() > 0:
-            check_steps(len(steps), max_steps or space.max_steps)
+            check_steps(beam.depth, max_steps or space.max_steps)
             neighbors = expand(space, scorer, beam)
             step = take(beam, neighbors, policy(neighbors, width, finish))
             steps.append(step)
+            settled = settled_beam(step)
+            if settled is not None:
+                last = final_choice(settled)
+                steps.append(take(settled, last, policy(last, width, finish)))
             beam, _ = advance(space, scorer, beam, step)
         return SearchResult(Trace(space, steps), *_final_lists(steps, beam.scores))
 

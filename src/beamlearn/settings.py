@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
@@ -16,8 +17,10 @@ from pydantic import (
 )
 
 from .algorithms import ALGORITHMS, Algorithm
+from .baselines import BASELINE_LOSSES, BASELINES
 from .check import by_name, unknown
-from .losses import LOSSES, Loss
+from .losses import LOSSES, Loss, with_options
+from .ranked import Best
 from .strategies import STRATEGIES, Interpolate, Strategy, as_strategy, linear
 
 if sys.version_info >= (3, 11):
@@ -26,6 +29,8 @@ else:
     import tomli as tomllib
 
 Model = TypeVar("Model", bound="Settings")
+ROWS = {**ALGORITHMS, **BASELINES}
+SURROGATES = {**LOSSES, **BASELINE_LOSSES}
 
 
 class SettingsError(ValueError):
@@ -85,19 +90,21 @@ Beta = Annotated[str, BeforeValidator(_ramp), AfterValidator(_probabilities)]
 class Learning(Settings):
     """The choices of the meta-algorithm, and those of the optimizer under it."""
 
-    algorithm: Annotated[str, one_of(ALGORITHMS, "algorithm")] = Field(
+    algorithm: Annotated[str, one_of(ROWS, "algorithm")] = Field(
         default="continue",
         description="A row of the paper's Table 1, which chooses strategy, loss and width: "
-        f"{', '.join(ALGORITHMS)}.",
+        f"{', '.join(ALGORITHMS)}; or a baseline: {', '.join(BASELINES)}.",
     )
     strategy: Annotated[str, one_of(STRATEGIES, "strategy")] | None = Field(
         default=None,
         description="How training beams are chosen, in place of the row's: "
         f"{', '.join(STRATEGIES)}.",
     )
-    loss: Annotated[str, one_of(LOSSES, "loss")] | None = Field(
-        default=None, description=f"The loss, in place of the row's: {', '.join(LOSSES)}."
+    loss: Annotated[str, one_of(SURROGATES, "loss")] | None = Field(
+        default=None, description=f"The loss, in place of the row's: {', '.join(SURROGATES)}."
     )
+    best: Best | None = None
+    """Of equally cheap neighbors, learn toward the first or the best-scored? Not for pairs."""
     width: Width | None = None
     """Of the beam, in place of the row's; first:last widens it during the first half."""
     beta: Beta | None = None
@@ -126,15 +133,31 @@ class Learning(Settings):
             )
         return self
 
+    @model_validator(mode="after")
+    def _check_best(self) -> "Learning":
+        loss = self._named_loss
+        if self.best is not None and "best" not in signature(loss).parameters:
+            able = [n for n, known in SURROGATES.items() if "best" in signature(known).parameters]
+            raise ValueError(
+                f"`best` goes with a loss that has one best neighbor, but {loss.__name__} has "
+                f"none; leave it out, or choose one of {', '.join(able)}"
+            )
+        return self
+
     @property
     def row(self) -> Algorithm:
         """The row of Table 1."""
-        return ALGORITHMS[self.algorithm]
+        return ROWS[self.algorithm]
+
+    @property
+    def _named_loss(self) -> Loss:
+        return self.row.loss if self.loss is None else SURROGATES[self.loss]
 
     @property
     def surrogate(self) -> Loss:
         """The loss that is chosen."""
-        return self.row.loss if self.loss is None else LOSSES[self.loss]
+        loss = self._named_loss
+        return loss if self.best is None else with_options(loss, best=self.best)
 
     @property
     def final_width(self) -> int:
@@ -161,7 +184,7 @@ class Learning(Settings):
     @property
     def local(self) -> bool:
         """Is every decision learned by itself, as with maximum likelihood and DAgger?"""
-        log_loss = self.surrogate is LOSSES["log_loss_neighbors"]
+        log_loss = self._named_loss.__name__ in ("log_loss_neighbors", "optimal_completion")
         widths = [self.row.width] if self.width is None else map(int, self.width.split(":"))
         return log_loss and all(width == 1 for width in widths)
 

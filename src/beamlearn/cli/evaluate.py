@@ -36,6 +36,14 @@ def evaluate(
         str | None,
         typer.Option(help="Tagging: where the right tags are.", show_default="as in training"),
     ] = None,
+    references: Annotated[
+        str | None,
+        typer.Option(
+            help="Transduction: one target on a line, several, or merged: also those of other "
+            "lines with the same source.",
+            show_default="as in training",
+        ),
+    ] = None,
     device: Device = "cpu",
     threads: Threads = 1,
 ) -> None:
@@ -48,12 +56,14 @@ def evaluate(
     beamlearn evaluate runs/pos test.conllu --json | jq .results[0].accuracy
 
     beamlearn evaluate runs/parser test.conllu --width 8 --json | jq .results[0].las
+
+    beamlearn evaluate runs/g2p test.tsv --width 1,8 --references merged
     """
     set_up(device, threads)
     model, experiment = load(run, device)
     task = COMMANDS[experiment.task]
     widths = sorted({1, experiment.learning.final_width}) if width is None else numbers(width)
-    options = given_options(task, run, layout=layout, column=column)
+    options = given_options(task, run, layout=layout, column=column, references=references)
     data = task.read(file, model, experiment, options)
     reports = [
         task.kind.report(model, data, k) for k in behind_bar(widths, len(widths), "evaluating")

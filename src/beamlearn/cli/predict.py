@@ -25,8 +25,8 @@ def predict(
         int | None,
         typer.Option(
             min=1,
-            help="List the best N outputs for each sentence: tagging as JSON lines, parsing in "
-            "comments.",
+            help="List the best N outputs for each sentence or source: tagging as JSON lines, "
+            "parsing in comments, transduction on lines of their own.",
         ),
     ] = None,
     as_json: Annotated[
@@ -42,6 +42,8 @@ def predict(
 ) -> None:
     """Predict with a model: the same file comes out, with the predictions in it.
 
+    Of transducers, lines come out: source, tab and output.
+
     [bold]Examples[/bold]
 
     beamlearn predict runs/pos test.conllu -o tagged.conllu
@@ -51,6 +53,8 @@ def predict(
     beamlearn predict runs/pos test.conllu --nbest 3 | head -n 1
 
     beamlearn predict runs/parser test.conllu --nbest 3 -o parsed.conllu
+
+    beamlearn predict runs/g2p words.txt --nbest 3 -o phones.tsv
     """
     set_up(device, threads)
     model, experiment = load(run, device)

@@ -3,3 +3,4 @@
 from .estimator import NotFittedError as NotFittedError
 from .parser import BeamParser as BeamParser
 from .tagger import BeamTagger as BeamTagger
+from .transducer import BeamTransducer as BeamTransducer

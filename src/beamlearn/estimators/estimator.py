@@ -87,6 +87,7 @@ class BeamEstimator(ABC, Generic[Given, Right, Output, Way, Told]):
     algorithm: str = "continue"
     strategy: str | None = None
     loss: str | None = None
+    best: Literal["first", "best_scored"] | None = None
     width: int | str | None = None
     beta: float | str | None = None
     epochs: int = 10

@@ -159,7 +159,7 @@ def taken_over(kept: ModelSettings, chosen: ModelSettings) -> ModelSettings:
             f"`{name}` must be {getattr(kept, name)!r} as in the run that is the warm start, but "
             f"{changed[name]!r} came; leave it out."
         )
-    return kept.model_copy(update=changed)
+    return parse(type(kept), {**kept.model_dump(), **changed})
 
 
 def files_of(experiment: Experiment) -> Files:

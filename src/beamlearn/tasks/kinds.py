@@ -10,8 +10,11 @@ from .kind import Kind, Model
 from .parsing.kind import PARSING
 from .settings import Experiment
 from .tagging.kind import TAGGING
+from .transduction.kind import TRANSDUCTION
 
-TASKS: dict[str, Kind[Any, Any, Any]] = {kind.name: kind for kind in (TAGGING, PARSING)}
+TASKS: dict[str, Kind[Any, Any, Any]] = {
+    kind.name: kind for kind in (TAGGING, PARSING, TRANSDUCTION)
+}
 
 
 def kind_of(run: Run) -> Kind[Any, Any, Any]:

@@ -28,7 +28,7 @@ class Encoded:
 
     source: Int[Tensor, " symbols"]
     """What a scorer reads; never empty, as it ends with a symbol of its own."""
-    references: tuple[Int[Tensor, " tokens"], ...] = ()
+    references: tuple[Int[Tensor, " _"], ...] = ()
     """The right outputs, where they are known, without `END`; all are equally good."""
 
     def __len__(self) -> int:

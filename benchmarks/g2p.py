@@ -1,0 +1,92 @@
+"""Does training with the beam pay? Spelling to sound, in three languages.
+
+    python benchmarks/g2p.py DATA [--out runs/g2p] [--only all]
+
+DATA is a folder with `{dut,hun,eng_us}.{train,dev,test}.tsv.gz` of SIGMORPHON 2021. One network
+for each language. For each seed it is first trained by maximum likelihood (`all`); from these
+weights, with a further budget that is the same for each, by rows of Table 1, by losses of choice
+and by what people compare with (`further`). The best epoch is chosen on dev; the numbers are those
+of test, at widths 1, 4 and 8. Interrupt it at any time; called again, it goes on. Rows that begin
+with the weights of others wait for these: run `--only all` first.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from grid import run_grid
+
+from beamlearn.compare import Entry
+from beamlearn.settings import Learning
+from beamlearn.tasks.transduction.experiment import Experiment
+from beamlearn.tasks.transduction.pairs import DataSettings
+from beamlearn.tasks.transduction.settings import TransducerSettings
+
+LANGUAGES = ("dut", "hun", "eng_us")
+ROWS: dict[str, dict[str, Any]] = {
+    "likelihood": {"algorithm": "log_likelihood"},
+    "optimal_completion": {"algorithm": "optimal_completion"},
+    "dagger": {"algorithm": "dagger"},
+    "continue-log_loss_beam": {"loss": "log_loss_beam"},
+    "continue-log_loss_neighbors": {"loss": "log_loss_neighbors"},
+    "continue-upper_bound": {"loss": "upper_bound"},
+    "continue-weighted_pairs_hybrid": {"loss": "weighted_pairs_hybrid"},
+    "minimum_risk": {"algorithm": "minimum_risk"},
+}
+SEEDS = (0, 1, 2)
+ALL = {"epochs": 20, "batch_size": 32, "learning_rate": 2e-3}
+FURTHER = {"epochs": 4, "batch_size": 64, "learning_rate": 1e-3}
+REPEATED = ("likelihood", "continue-log_loss_beam", "continue-log_loss_neighbors")
+WIDTHS = (1, 4, 8)
+NETWORK = TransducerSettings(target_tokens="words", size=192, dropout=0.4)
+
+COLUMNS = {
+    "WER, greedy": (0, "wer"),
+    "beam 4": (1, "wer"),
+    "beam 8": (2, "wer"),
+    "PER, beam 8": (2, "cer"),
+    "not in beam": (2, "oracle_wer"),
+    "cost increases": (2, "increases_per_example"),
+    "search errors": (2, "search_error_rate"),
+    "calibration error": (2, "calibration_error"),
+}
+
+
+def entries(data: Path, out: Path) -> Iterator[Entry]:
+    """First the networks that the others begin with; then these, for the main rows thrice."""
+    for seed in SEEDS:
+        for language in LANGUAGES:
+            name = f"all-{language}-likelihood-seed{seed}"
+            yield entry(data, language, name, {**ALL, **ROWS["likelihood"]}, seed)
+    for seed in SEEDS:
+        for language in LANGUAGES:
+            start = str(out / f"all-{language}-likelihood-seed{seed}")
+            for row, choices in ROWS.items():
+                if seed == 0 or row in REPEATED:
+                    name = f"further-{language}-{row}-seed{seed}"
+                    yield entry(data, language, name, {**FURTHER, **choices}, seed, start)
+
+
+def entry(
+    data: Path,
+    language: str,
+    name: str,
+    choices: dict[str, Any],
+    seed: int,
+    start: str | None = None,
+) -> Entry:
+    """One training; it is tested at all widths."""
+    train, dev, test = (
+        str(data / f"{language}.{part}.tsv.gz") for part in ("train", "dev", "test")
+    )
+    experiment = Experiment(
+        data=DataSettings(train=train, dev=dev),
+        transducer=NETWORK if start is None else TransducerSettings(),
+        learning=Learning.model_validate({**choices, "seed": seed, "patience": 0}),
+        warm_start=start,
+    )
+    return Entry(name, experiment, WIDTHS, test)
+
+
+if __name__ == "__main__":
+    run_grid("g2p", __doc__, entries, COLUMNS)

@@ -1,0 +1,106 @@
+"""Pairs of strings: a source, a tab and its target on each line."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, get_args
+
+from ..check import check_choice
+from .text import DataError, bare, name_of, read_lines
+
+Allowed = Literal["one", "several"]
+"""How many references a line may have."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One line of a file."""
+
+    source: str
+    references: tuple[str, ...]
+    """The right outputs, equally good; none where the line is a source alone."""
+    line: int
+    """Counted from 1."""
+
+
+def read_references(source: str | Path, references: Allowed = "one") -> list[Pair]:
+    """Read sources with what is right for them, from a file or standard input ("-").
+
+    Source and target may be empty, but the tab between them must be there.
+    """
+    return parse(read_lines(source), name_of(source), references)
+
+
+def read_sources(source: str | Path, references: Allowed = "one") -> list[Pair]:
+    """Read what is to be transduced: every line is a source, an empty one too.
+
+    A target behind a tab is allowed, so that the files of training can be read as well.
+    """
+    return parse_sources(read_lines(source), name_of(source), references)
+
+
+def parse(lines: Sequence[str], path: str, references: Allowed = "one") -> list[Pair]:
+    """Find the pairs of a file in which every line has a source and a target."""
+    pairs = parse_sources(lines, path, references)
+    lacking = [pair for pair in pairs if not pair.references]
+    if len(lacking) == len(pairs) and any(pair.source for pair in pairs):
+        raise DataError(
+            f"{path}: Every line must be a source and a target with a tab between them, but no "
+            "line of this file has a tab; separate them with one."
+        )
+    for pair in lacking:
+        raise DataError(f"{path}:{pair.line}: {missing(pair.source)}")
+    return pairs
+
+
+def parse_sources(lines: Sequence[str], path: str, references: Allowed = "one") -> list[Pair]:
+    """Find the source of every line, and its references where it has some."""
+    check_choice(references, get_args(Allowed), "way to read references")
+    texts = (bare(line, number) for number, line in enumerate(lines, 1))
+    return [
+        pair_of(text.split("\t"), f"{path}:{number}", number, references)
+        for number, text in enumerate(texts, 1)
+    ]
+
+
+def pair_of(fields: Sequence[str], where: str, line: int, references: Allowed) -> Pair:
+    """Tell source and references apart.
+
+    Of further references, empty ones are left out: a table has them where a source has fewer
+    references than another one.
+    """
+    source, first, further = fields[0], tuple(fields[1:2]), fields[2:]
+    if further and references == "one":
+        raise DataError(
+            f"{where}: A line must have one tab, between source and target, but {len(fields) - 1} "
+            "came; remove the others, or choose references = several if what is behind them are "
+            "further right targets."
+        )
+    return Pair(source, first + tuple(reference for reference in further if reference), line)
+
+
+def missing(source: str) -> str:
+    """The sentence for a line without a tab."""
+    if not source:
+        return (
+            "A source and a target with a tab between them were expected, but the line is empty; "
+            "remove it (an empty source is written as an empty field before a tab)."
+        )
+    return (
+        f"A tab between source and target was expected, but {source[:60]!r} has none; add it (an "
+        "empty target is written as a tab at the end of the line)."
+    )
+
+
+def merged(pairs: Iterable[Pair]) -> list[Pair]:
+    """Make one pair of those with the same source, with every reference once, where it was first.
+
+    >>> merged([Pair("a", ("x",), 1), Pair("b", ("z",), 2), Pair("a", ("y", "x"), 3)])
+    [Pair(source='a', references=('x', 'y'), line=1), Pair(source='b', references=('z',), line=2)]
+    """
+    found: dict[str, Pair] = {}
+    for pair in pairs:
+        first = found.setdefault(pair.source, pair)
+        several = tuple(dict.fromkeys(first.references + pair.references))
+        found[pair.source] = replace(first, references=several)
+    return list(found.values())

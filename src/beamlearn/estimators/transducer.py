@@ -1,0 +1,86 @@
+"""BeamTransducer: a string for each string."""
+# ruff: noqa: N803 (X is scikit-learn's name)
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, final
+
+from ..tasks.decoding import in_order
+from ..tasks.kind import Kind
+from ..tasks.transduction.decode import Transduced, Transduction, transduce
+from ..tasks.transduction.kind import TRANSDUCTION
+from ..tasks.transduction.lists import References, Texts, pairs_of, texts_of
+from ..tasks.transduction.pairs import Pairs
+from ..tasks.transduction.report import TransductionReport, compared
+from .estimator import BeamEstimator
+
+
+@final
+@dataclass(kw_only=True, eq=False, repr=False)
+class BeamTransducer(BeamEstimator[Texts, References, str, Transduced, TransductionReport]):
+    """A transducer that is trained with the beam that it decodes with.
+
+    `X` are strings, and `y` what they are to become: a string each, or a list of strings where
+    several are right. `predict` returns strings. Empty ones are data like all others.
+
+    The parameters are the settings `Learning` and `TransducerSettings`, with the same names,
+    defaults and meanings, and `device` and `verbose` (show the progress on standard error).
+    They are checked by `fit`. After `fit` there are `tokens_`, which outputs are made of, and
+    `history_`, one record per validation.
+
+    >>> X, y = ["one", "two", "three"] * 3, ["1", "2", "3"] * 3
+    >>> small = {"size": 16, "batch_size": 1, "dropout": 0.0}
+    >>> transducer = BeamTransducer(width=2, epochs=6, learning_rate=0.03, **small)
+    >>> transducer.fit(X, y).predict(["two"])
+    ['2']
+    """
+
+    source_tokens: str = "characters"
+    target_tokens: str = "characters"
+    source_min_count: int = 1
+    target_min_count: int = 1
+    model: Literal["lstm", "transformer"] = "lstm"
+    size: int = 128
+    layers: int = 1
+    heads: int = 4
+    feedforward: int = 512
+    cost: Literal["edit", "hamming", "bleu", "chrf"] = "edit"
+    insertion: float = 1.0
+    deletion: float = 1.0
+    substitution: float = 1.0
+    length_factor: float = 2.0
+    length_extra: int = 10
+    finish: Literal["pad", "first"] = "pad"
+    length_power: float = 0.0
+    length_bonus: float = 0.0
+    dropout: float = 0.3
+    accumulate: bool = True
+    normalize: Literal["auto", "log_softmax", "none"] = "auto"
+    _kind: ClassVar[Kind[Any, Any, Any]] = TRANSDUCTION
+
+    def predict_confidence(self, X: Texts, width: int | None = None) -> list[float]:
+        """For each output of `predict`, its share of the final beam."""
+        return [found.confidence for found in self._decode(X, self._beam(width), 1)]
+
+    def score(self, X: Texts, y: References) -> float:
+        """The share of outputs that are wholly right."""
+        fitted = self._require()
+        pairs = self._pairs(fitted.experiment, X, y)
+        outputs = self.predict(pairs.sources)
+        right = [text in right for text, right in compared(fitted.model, outputs, pairs.references)]
+        return sum(right) / len(right)
+
+    @property
+    def tokens_(self) -> list[str]:
+        """What outputs are made of, the most frequent first."""
+        return list(self._require().model.symbols.target_tokens)
+
+    def _pairs(
+        self, experiment: Any, X: Texts, y: References, x_name: str = "X", y_name: str = "y"
+    ) -> Pairs:
+        return pairs_of(X, y, x_name, y_name)
+
+    def _decode(self, X: Texts, width: int, n: int) -> list[Transduction]:
+        return in_order(transduce(self._require().model, texts_of(X, "X"), width, nbest=n))
+
+    def _output(self, way: Transduced) -> str:
+        return way.output

@@ -1,0 +1,151 @@
+"""What the generation settings of a Hugging Face model mean for a search."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from transformers import GenerationConfig, PreTrainedModel
+
+DEFAULT_NEW_TOKENS = 20
+"""The limit of `generate` where neither the caller nor the model sets one."""
+
+NO_TOKEN = -1
+"""What stands for padding where a model has no token for it."""
+
+UNSUPPORTED: dict[str, tuple[Any, ...]] = {
+    "begin_suppress_tokens": (),
+    "constraints": (),
+    "diversity_penalty": (0.0,),
+    "encoder_no_repeat_ngram_size": (0,),
+    "encoder_repetition_penalty": (1.0,),
+    "exponential_decay_length_penalty": (),
+    "force_words_ids": (),
+    "guidance_scale": (1.0,),
+    "max_time": (),
+    "min_length": (0,),
+    "min_new_tokens": (0,),
+    "no_repeat_ngram_size": (0,),
+    "num_beam_groups": (1,),
+    "penalty_alpha": (0.0,),
+    "remove_invalid_values": (False,),
+    "repetition_penalty": (1.0,),
+    "sequence_bias": (),
+    "stop_strings": (),
+    "watermarking_config": (),
+}
+"""Settings that change what `generate` returns, and values beside None at which they do not."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Which sequences of tokens a search may build."""
+
+    vocabulary: int
+    """How many tokens there are, which is how many numbers the model gives."""
+    start: int
+    """What the decoder reads first; no part of the output."""
+    ends: tuple[int, ...]
+    """The tokens that end an output; an empty tuple: only the limit does."""
+    max_new_tokens: int
+    """An output of so many tokens ends, whatever its last one is."""
+    forced_first: int | None = None
+    """The only first token, where there is one; it costs nothing."""
+    forced_last: int | None = None
+    """The only token at the limit, where there is one; it costs nothing."""
+    banned: tuple[int, ...] = ()
+    """Tokens that are never chosen; the others share their probability."""
+    padding: int = NO_TOKEN
+    """What fills outputs up to the longest."""
+
+    def __post_init__(self) -> None:
+        if self.max_new_tokens < 1:
+            raise ValueError(
+                f"`max_new_tokens` must be at least 1, but {self.max_new_tokens} came."
+            )
+
+
+def rules_of(model: PreTrainedModel, max_new_tokens: int | None = None) -> Rules:
+    """Read the rules off a model and its generation config; refuse what they cannot say.
+
+    The limit is `max_new_tokens`, or else what the config says, or else 20 as in `generate`.
+    Which tokens are forced and, if the config says `renormalize_logits`, which single tokens
+    are ruled out (`bad_words_ids`, `suppress_tokens`) is kept to. Settings that only concern
+    sampling mean nothing to a search.
+    """
+    config = settings_of(model)
+    refuse_unsupported(config)
+    ends = _numbers(config.eos_token_id)
+    start = config.decoder_start_token_id
+    start = config.bos_token_id if start is None else start
+    if not isinstance(start, int):
+        raise ValueError(
+            "A search needs one token for the decoder to start from, but the generation config "
+            f"has decoder_start_token_id={start!r}; set it in `model.generation_config`."
+        )
+    output = model.get_output_embeddings()  # type: ignore[no-untyped-call]  # theirs to type
+    return Rules(
+        vocabulary=output.weight.shape[0],
+        start=start,
+        ends=ends,
+        max_new_tokens=_limit(config) if max_new_tokens is None else max_new_tokens,
+        forced_first=config.forced_bos_token_id,
+        forced_last=_forced_last(config.forced_eos_token_id),
+        banned=_banned(config, ends),
+        padding=[*_numbers(config.pad_token_id), *ends, NO_TOKEN][0],
+    )
+
+
+def settings_of(model: PreTrainedModel) -> GenerationConfig:
+    """The generation config of a model that can generate."""
+    if not (model.config.is_encoder_decoder and model.can_generate()):
+        raise TypeError(
+            "A search needs an encoder-decoder that can generate, such as "
+            f"BartForConditionalGeneration, but {type(model).__name__} came."
+        )
+    config: GenerationConfig = model.generation_config
+    return config
+
+
+def refuse_unsupported(config: GenerationConfig) -> None:
+    """Refuse settings under which `generate` would return something else."""
+    asked = {name: getattr(config, name, None) for name in UNSUPPORTED}
+    for name, value in asked.items():
+        if value is not None and value not in UNSUPPORTED[name]:
+            raise ValueError(_refusal(name, value))
+    for name in ("bad_words_ids", "suppress_tokens"):
+        value = getattr(config, name)
+        if value and not config.renormalize_logits:
+            raise ValueError(_refusal(name, value, " without renormalize_logits=True"))
+    if any(len(word) != 1 for word in config.bad_words_ids or []):
+        raise ValueError(_refusal("bad_words_ids", config.bad_words_ids, " of several tokens"))
+
+
+def _refusal(name: str, value: object, how: str = "") -> str:
+    return (
+        f"The generation config of the model asks for {name}={value!r}{how}, which this search "
+        "does not support; set it to None in `model.generation_config` to search without it, or "
+        "call `model.generate`."
+    )
+
+
+def _limit(config: GenerationConfig) -> int:
+    if config.max_new_tokens is not None:
+        return int(config.max_new_tokens)
+    return DEFAULT_NEW_TOKENS if config.max_length is None else int(config.max_length) - 1
+
+
+def _forced_last(forced: int | list[int] | None) -> int | None:
+    several = _numbers(forced)
+    if len(several) > 1:
+        raise ValueError(_refusal("forced_eos_token_id", forced))
+    return several[0] if several else None
+
+
+def _banned(config: GenerationConfig, ends: Iterable[int]) -> tuple[int, ...]:
+    """Single tokens that are ruled out; as in `generate`, no bad word is an end."""
+    words = {word[0] for word in config.bad_words_ids or []} - set(ends)
+    return tuple(sorted(words | set(config.suppress_tokens or [])))
+
+
+def _numbers(tokens: int | list[int] | None) -> tuple[int, ...]:
+    return () if tokens is None else (tokens,) if isinstance(tokens, int) else tuple(tokens)

@@ -1,0 +1,82 @@
+"""Transduce sources: the best outputs and n-best lists."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+
+from ...search import SearchResult
+from ..decoding import searched
+from .model import Transducer
+
+
+@dataclass(frozen=True)
+class Transduced:
+    """One way to transduce a source."""
+
+    output: str
+    tokens: tuple[str, ...]
+    score: float
+    probability: float
+    """Its share of the final beam, in whatever tokens."""
+
+
+@dataclass(frozen=True)
+class Transduction:
+    """What a transducer says of one source."""
+
+    nbest: tuple[Transduced, ...]
+    """Best first, no text twice; at least one."""
+
+    @property
+    def output(self) -> str:
+        """The best output."""
+        return self.nbest[0].output
+
+    @property
+    def confidence(self) -> float:
+        """The share of the final beam that the best output has."""
+        return self.nbest[0].probability
+
+
+def transduce(
+    transducer: Transducer,
+    sources: Sequence[str],
+    width: int = 8,
+    *,
+    nbest: int = 1,
+    batch_size: int = 64,
+) -> Iterator[tuple[int, Transduction]]:
+    """Yield the number and the transduction of every source, batch by batch, short ones first.
+
+    `nbest` is how many outputs are listed, at most `width`.
+    """
+    encoded = (transducer.encode(source) for source in sources)
+    for numbers, _, result in searched(transducer, encoded, width, nbest, batch_size):
+        yield from zip(numbers, _transductions(transducer, result, nbest), strict=True)
+
+
+def _transductions(transducer: Transducer, result: SearchResult, nbest: int) -> list[Transduction]:
+    """Read n-best lists off a search, for all its sources at once."""
+    actions = result.trace.final_actions.tolist()
+    scores = result.final_scores.double().masked_fill(~result.final_mask, -torch.inf)
+    shares = scores.softmax(dim=-1)
+    counts = result.final_mask.sum(dim=-1).tolist()
+    return [
+        Transduction(_ways(transducer, *(row[:count] for row in rows))[:nbest])
+        for count, *rows in zip(counts, actions, scores.tolist(), shares.tolist(), strict=True)
+    ]
+
+
+def _ways(
+    transducer: Transducer, paths: list[list[int]], scores: list[float], shares: list[float]
+) -> tuple[Transduced, ...]:
+    """The different texts among the hypotheses of a source: subwords may spell one in many ways."""
+    symbols = transducer.symbols
+    found: dict[str, Transduced] = {}
+    for actions, score, share in zip(paths, scores, shares, strict=True):
+        tokens = symbols.spell([action for action in actions if action >= 0])
+        text = symbols.target.join(tokens)
+        first = found.setdefault(text, Transduced(text, tuple(tokens), score, 0.0))
+        found[text] = replace(first, probability=min(1.0, first.probability + share))
+    return tuple(found.values())

@@ -1,0 +1,90 @@
+"""Transduction, as experiments, the command line and estimators see it."""
+
+from collections.abc import Mapping
+from typing import Any, final
+
+from ...data.text import DataError
+from ...evaluate import Evaluation
+from ...settings import SettingsError
+from ..kind import Kind
+from .experiment import Experiment
+from .model import Transducer, scorer_of
+from .pairs import Pairs, read_pairs
+from .report import TransductionReport, report
+from .space import UNSEEN, Encoded
+from .symbols import Symbols
+
+
+@final
+class TransductionKind(Kind[Experiment, Pairs, Transducer]):
+    """A sequence for each sequence."""
+
+    name = "transduce"
+    experiment = Experiment
+    unit = "tokens"
+    symbols = "symbols of sources and targets"
+
+    def read(self, path: str, experiment: Experiment) -> Pairs:
+        return read_pairs(path, experiment.references)
+
+    def build(self, experiment: Experiment, train: Pairs, seed: int, device: str) -> Transducer:
+        model = Transducer.build(
+            experiment.transducer, train.sources, train.references, seed=seed, device=device
+        )
+        check_lengths(model, train)
+        return model
+
+    def rebuild(
+        self, experiment: Experiment, vocabulary: Mapping[str, Any], device: str
+    ) -> Transducer:
+        symbols, settings = Symbols.from_json(vocabulary), experiment.transducer
+        return Transducer(settings, symbols, scorer_of(settings, symbols), device)
+
+    def check_warm_start(self, model: Transducer, train: Pairs, source: str) -> None:
+        check_lengths(model, train)
+        if model.settings.target_min_count > 1:
+            return
+        for place, several in zip(train.places, train.references, strict=True):
+            tokens = [token for text in several for token in model.symbols.target.cut(text)]
+            for token, number in zip(tokens, model.symbols.number_target(tokens), strict=True):
+                if number == UNSEEN:
+                    raise SettingsError(
+                        f"`warm_start`: {source} must know every token of the training data, but "
+                        f"it has no {token!r} as in {place}; train it on the same data."
+                    )
+
+    def examples(self, model: Transducer, data: Pairs) -> list[Encoded]:
+        return [model.encode(*pair) for pair in zip(data.sources, data.references, strict=True)]
+
+    def judge(self, found: Evaluation, validation: Pairs) -> str:
+        wrong = float((found.costs > 0).double().mean())
+        return f"{wrong:.2%} of the outputs are wrong, cost {found.cost:.3f}"
+
+    def report(self, model: Transducer, data: Pairs, width: int) -> TransductionReport:
+        return report(model, data.sources, data.references, width)
+
+
+def check_lengths(model: Transducer, train: Pairs) -> None:
+    """Refuse targets that are longer than an output may be."""
+    settings = model.settings
+    lacking: dict[str, tuple[int, int]] = {}
+    for place, pair in zip(
+        train.places, zip(train.sources, train.references, strict=True), strict=True
+    ):
+        example = model.encode(*pair)
+        longest = max(map(len, example.references))
+        if longest > model.limit(example):
+            lacking[place] = longest, model.limit(example)
+    if lacking:
+        place, (longest, limit) = next(iter(lacking.items()))
+        more = max(tokens - most for tokens, most in lacking.values())
+        several = f" ({len(lacking)} targets are too long)" if len(lacking) > 1 else ""
+        raise DataError(
+            f"{place}: A target may have {limit} tokens, as length_factor = "
+            f"{settings.length_factor:g} and length_extra = {settings.length_extra} allow for its "
+            f"source, but it has {longest}{several}; set length_extra = "
+            f"{settings.length_extra + more}, or remove it."
+        )
+
+
+TRANSDUCTION = TransductionKind()

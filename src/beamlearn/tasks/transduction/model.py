@@ -1,0 +1,146 @@
+"""Transducer: symbols and a scorer, which together make spaces of sources."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, final
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from ...oracle import Oracle
+from ...scorer import Scorer
+from .edit import EditOracle
+from .hamming import PaddedHammingOracle
+from .ngrams import BleuOracle, ChrfOracle
+from .recurrent import RecurrentTransducer
+from .settings import TransducerSettings
+from .space import Encoded, TransductionSpace
+from .symbols import Symbols
+from .tokens import read_tokenizer
+from .transformer import TransformerTransducer
+
+
+@final
+class Transducer:
+    """A transduction model; to `learn` and `evaluate` it is the task."""
+
+    def __init__(
+        self,
+        settings: TransducerSettings,
+        symbols: Symbols,
+        scorer: Scorer,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        self.settings, self.symbols, self.scorer = settings, symbols, scorer.to(device)
+        self.device = torch.device(device)
+
+    @classmethod
+    def build(
+        cls,
+        settings: TransducerSettings,
+        sources: Sequence[str],
+        references: Sequence[Sequence[str]],
+        *,
+        seed: int = 0,
+        device: torch.device | str = "cpu",
+    ) -> "Transducer":
+        """A new transducer for the pairs of a training set, with random weights."""
+        symbols = Symbols.of(
+            sources,
+            references,
+            source=read_tokenizer(settings.source_tokens),
+            target=read_tokenizer(settings.target_tokens),
+            source_min_count=settings.source_min_count,
+            target_min_count=settings.target_min_count,
+        )
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            return cls(settings, symbols, scorer_of(settings, symbols), device)
+
+    def vocabulary(self) -> dict[str, Any]:
+        """The symbols, for vocabulary.json."""
+        return self.symbols.to_json()
+
+    def encode(self, source: str, references: Sequence[str] = ()) -> Encoded:
+        """A source in numbers, with its right outputs if they are known."""
+        symbols = self.symbols
+        return Encoded(
+            symbols.number_source(symbols.source.cut(source)),
+            tuple(symbols.number_target(symbols.target.cut(text)) for text in references),
+        )
+
+    def limit(self, source: Encoded) -> int:
+        """How many tokens its outputs have at most; the end of a source is none of its symbols."""
+        settings = self.settings
+        return int(settings.length_factor * (len(source) - 1)) + settings.length_extra
+
+    def space(self, batch: Sequence[Encoded]) -> TransductionSpace:
+        """The search space of a batch."""
+        return TransductionSpace(
+            batch,
+            self.symbols.actions,
+            [self.limit(example) for example in batch],
+            self.costs,
+            finish=self.settings.finish,
+            device=self.device,
+        )
+
+    def costs(self, space: TransductionSpace) -> Oracle:
+        """The completion costs of a space."""
+        settings = self.settings
+        weights = (settings.insertion, settings.deletion, settings.substitution)
+        makers: dict[str, Callable[[], Oracle]] = {
+            "edit": lambda: EditOracle(space, *weights),
+            "hamming": lambda: PaddedHammingOracle(space),
+            "bleu": lambda: BleuOracle(space),
+            "chrf": lambda: ChrfOracle(space, self.spelling),
+        }
+        return makers[settings.cost]()
+
+    @cached_property
+    def spelling(self) -> Int[Tensor, "actions longest"]:
+        """The characters of every action in numbers, as `ChrfOracle` takes them."""
+        numbers: dict[str, int] = {}
+        rows = [
+            [numbers.setdefault(letter, len(numbers)) for letter in letters]
+            for letters in ("", *map(self.letters, self.symbols.target_tokens))
+        ]
+        tensors = [torch.tensor(row, dtype=torch.long) for row in rows]
+        return pad_sequence(tensors, batch_first=True, padding_value=-1)
+
+    def letters(self, token: str) -> str:
+        """What a token adds to a text, without white space.
+
+        It is asked for twice, as at the beginning of a text a piece of a word may stay marked.
+        """
+        join = self.symbols.target.join
+        once, twice = ("".join(join([token] * times).split()) for times in (1, 2))
+        return twice[len(once) :]
+
+    def text(self, tokens: Sequence[int]) -> str:
+        """An output as text."""
+        return self.symbols.target.join(self.symbols.spell(tokens))
+
+
+def scorer_of(settings: TransducerSettings, symbols: Symbols) -> Scorer:
+    """The scorer that the settings describe."""
+    sizes = {"size": settings.size, "layers": settings.layers}
+    scorer: RecurrentTransducer | TransformerTransducer
+    if settings.model == "lstm":
+        scorer = RecurrentTransducer(
+            symbols.source_size, symbols.actions, **sizes, dropout=settings.dropout
+        )
+    else:
+        scorer = TransformerTransducer(
+            symbols.source_size,
+            symbols.actions,
+            **sizes,
+            heads=settings.heads,
+            feedforward=settings.feedforward,
+            dropout=settings.dropout,
+        )
+    scorer.accumulate, scorer.normalize = settings.accumulate, settings.normalization
+    scorer.length_power, scorer.length_bonus = settings.length_power, settings.length_bonus
+    return scorer

@@ -1,0 +1,135 @@
+"""How good a transducer is, at one beam width."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from time import perf_counter
+from typing import Any, TypeVar
+
+import torch
+from rapidfuzz.distance import Levenshtein
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+
+from ...batches import batches_of
+from ...calibration import calibration_error
+from ...evaluate import evaluate
+from ..decoding import in_order
+from .decode import transduce
+from .model import Transducer
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class TransductionReport:
+    """What `evaluate` says; rates are fractions."""
+
+    width: int
+    wer: float
+    """The share of outputs that are not wholly right."""
+    cer: float
+    """Token errors (edit distance) per token of the nearest reference: of characters, of phones."""
+    bleu: float
+    """Of the whole data set, by sacrebleu."""
+    chrf: float
+    """Likewise."""
+    oracle_wer: float
+    """The share of sources for which no output of the final beam is right."""
+    cost: float
+    """What the outputs cost, on average: what training tries to make small."""
+    increases_per_example: float
+    """Cost increases per source: how often the beam lost its best hypothesis."""
+    search_error_rate: float
+    """Of the sources with an avoidable cost, the share where the model prefers a right output."""
+    calibration_error: float
+    """Of the share of the final beam that the best output has, as a probability to be right."""
+    sources_per_second: float
+    tokens_per_second: float
+    """Of tokens that were written."""
+
+    def to_json(self) -> dict[str, Any]:
+        """All numbers."""
+        return dict(vars(self))
+
+
+def report(
+    transducer: Transducer,
+    sources: Sequence[str],
+    references: Sequence[Sequence[str]],
+    width: int = 8,
+    *,
+    batch_size: int = 64,
+) -> TransductionReport:
+    """Transduce sources with a beam of `width` and compare with their references."""
+    began = perf_counter()
+    found = in_order(transduce(transducer, sources, width, nbest=width, batch_size=batch_size))
+    seconds = perf_counter() - began
+    outputs = [one.output for one in found]
+    correct = [text in right for text, right in compared(transducer, outputs, references)]
+    lists = compared(transducer, [one.nbest for one in found], references)
+    listed = [any(way.output in right for way in ways) for ways, right in lists]
+    cut = transducer.symbols.target.cut
+    best = [one.nbest[0].tokens for one in found]
+    right = [[cut(text) for text in several] for several in references]
+    examples = [transducer.encode(*pair) for pair in zip(sources, references, strict=True)]
+    batches = batches_of(examples, batch_size)
+    costs = evaluate(batches, transducer, transducer.scorer, width, references=True)
+    confidence = torch.tensor([one.confidence for one in found])
+    return TransductionReport(
+        width=width,
+        wer=1 - sum(correct) / len(correct),
+        cer=token_error_rate(best, right),
+        bleu=bleu(outputs, references),
+        chrf=chrf(outputs, references),
+        oracle_wer=1 - sum(listed) / len(listed),
+        cost=costs.cost,
+        increases_per_example=costs.increases_per_example,
+        search_error_rate=costs.search_error_rate,
+        calibration_error=calibration_error(confidence, torch.tensor(correct)),
+        sources_per_second=len(outputs) / seconds,
+        tokens_per_second=sum(map(len, best)) / seconds,
+    )
+
+
+def compared(
+    transducer: Transducer, found: Sequence[Found], references: Sequence[Sequence[str]]
+) -> Iterator[tuple[Found, set[str]]]:
+    """Yield what was found beside the texts that are right, as they come back from tokens.
+
+    Words forget how many spaces are between them, and subwords what they normalize.
+    """
+    target = transducer.symbols.target
+    for one, several in zip(found, references, strict=True):
+        yield one, {target.join(target.cut(text)) for text in several}
+
+
+def token_error_rate(
+    outputs: Sequence[Sequence[str]], references: Sequence[Sequence[Sequence[str]]]
+) -> float:
+    """Errors per token, where each output is compared with the reference that is nearest.
+
+    >>> token_error_rate([["a", "b"], ["c"]], [[["a", "x"]], [["c"], ["d"]]])
+    0.3333333333333333
+    """
+    errors = tokens = 0
+    for output, several in zip(outputs, references, strict=True):
+        nearest = min(several, key=lambda right: Levenshtein.distance(output, right))
+        errors += Levenshtein.distance(output, nearest)
+        tokens += len(nearest)
+    return errors / max(1, tokens)
+
+
+def bleu(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> float:
+    """BLEU of a data set as a fraction; `force` keeps it from advice on standard error."""
+    return float(BLEU(force=True).corpus_score(list(outputs), _by_rank(references)).score) / 100
+
+
+def chrf(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> float:
+    """chrF of a data set as a fraction."""
+    return float(CHRF().corpus_score(list(outputs), _by_rank(references)).score) / 100
+
+
+def _by_rank(references: Sequence[Sequence[str]]) -> Any:
+    """First references, second ones and so on; None where there are no more."""
+    return [list(rank) for rank in zip_longest(*references)]

@@ -1,0 +1,324 @@
+import gzip
+import io
+import json
+import shutil
+import sys
+
+import pytest
+from tiny_pairs import MODELS, NETWORK, pairs, sources, tsv
+
+from beamlearn import BeamTransducer
+from beamlearn.cli.main import run
+
+SIZES = {**NETWORK, "size": 16, "dropout": 0.0}
+SMALL = [
+    text for name, value in SIZES.items() for text in (f"--{name.replace('_', '-')}", str(value))
+]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def quick(module_without_shape_checks):
+    """The command line runs without the tests' shape checks, as for users."""
+
+
+def beamlearn(*arguments):
+    return run([str(argument) for argument in arguments])
+
+
+def train(folder, *arguments, text=None, words=True):
+    path, out = folder / "train.tsv", folder / "run"
+    path.write_text(tsv(pairs(30)) if text is None else text, encoding="utf-8")
+    learning = ["--epochs", 1, "--learning-rate", 0.03, "--batch-size", 4, "--width", 3]
+    tokens = ["--target-tokens", "words"] if words else []
+    return beamlearn(
+        "train", "transduce", "--train", path, "--out", out, *learning, *tokens, *SMALL, *arguments
+    )
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trained")
+    assert train(folder, "--epochs", 5) == 0
+    return folder / "run"
+
+
+@pytest.fixture
+def lines(tmp_path):
+    path = tmp_path / "new.txt"
+    path.write_text("abc\n\nno such\nabc\tignored\tthis, too\n", encoding="utf-8")
+    return path
+
+
+def one_sentence(capsys):
+    told = capsys.readouterr().err
+    assert "Traceback" not in told
+    return " ".join(told.split())
+
+
+def test_every_setting_is_an_option(capsys, monkeypatch):
+    from beamlearn.tasks.transduction.settings import TransducerSettings
+
+    monkeypatch.setenv("COLUMNS", "160")
+    assert beamlearn("train", "transduce", "--help") == 0
+    text = capsys.readouterr().out
+    assert "beamlearn train transduce --train" in text
+    for name in (*TransducerSettings.model_fields, "epochs", "train", "references"):
+        assert f"--{name.replace('_', '-')}" in text
+
+
+def test_training_says_how_good_it_is(tmp_path, capsys):
+    assert train(tmp_path) == 0
+    told = capsys.readouterr().err
+    assert "27 pairs, source symbols: 4, target tokens: 8, " in told
+    assert "of the outputs are wrong, cost " in told
+    assert "validation, beam 1: wrong outputs " in told
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    assert metrics["task"] == "transduce"
+    assert [result["width"] for result in metrics["results"]] == [1, 3]
+
+
+def test_files_alone_are_enough(tmp_path):
+    """The defaults are of a size for real data, so there are few pairs."""
+    (tmp_path / "t.tsv").write_text("a\tx\nab\txy\n")
+    out = tmp_path / "run"
+    assert beamlearn("train", "transduce", "--train", tmp_path / "t.tsv", "--out", out) == 0
+    config = json.loads((out / "config.json").read_text())
+    assert config["transducer"]["target_tokens"] == "characters"
+    assert config["learning"]["algorithm"] == "continue"
+
+
+# --- predict -------------------------------------------------------------------------------------
+
+
+def test_a_line_is_source_tab_output(trained, lines, capsys):
+    assert beamlearn("predict", trained, lines) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert [row[0] for row in rows] == ["abc", "", "no such", "abc"]
+    assert all(len(row) == 2 for row in rows)
+    assert rows[0] == rows[3]
+    assert [row[1] for row in rows] == BeamTransducer.load(trained).predict([r[0] for r in rows])
+
+
+def test_n_best_lists_are_lines(trained, lines, tmp_path):
+    out = tmp_path / "out.tsv"
+    assert beamlearn("predict", trained, lines, "--nbest", 4, "-o", out) == 0
+    rows = [line.split("\t") for line in out.read_text(encoding="utf-8").splitlines()]
+    found = BeamTransducer.load(trained).predict_nbest(["abc", "", "no such", "abc"], n=4)
+    assert [row[0] for row in rows] == ["abc"] * 4 + [""] * 4 + ["no such"] * 4 + ["abc"] * 4
+    assert [row[1] for row in rows] == [way.output for ways in found for way in ways]
+    for row, way in zip(rows, [way for ways in found for way in ways], strict=True):
+        assert float(row[2]) == pytest.approx(way.score, abs=1e-5)
+        assert float(row[3]) == pytest.approx(way.probability, abs=1e-5)
+
+
+@pytest.mark.parametrize("nbest", [None, 2])
+def test_json_lines(trained, lines, capsys, nbest):
+    asked = [] if nbest is None else ["--nbest", nbest]
+    assert beamlearn("predict", trained, lines, "--json", *asked) == 0
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [record["source"] for record in records] == ["abc", "", "no such", "abc"]
+    for record in records:
+        assert list(record) == ["source", "output", "confidence", "nbest"]
+        assert len(record["nbest"]) == (nbest or 1)
+        best = record["nbest"][0]
+        assert list(best) == ["output", "score", "probability"]
+        assert (best["output"], best["probability"]) == (record["output"], record["confidence"])
+
+
+def test_standard_input_and_gzip(trained, lines, tmp_path, monkeypatch, capsys):
+    data = lines.read_bytes()
+    packed = tmp_path / "new.txt.gz"
+    packed.write_bytes(gzip.compress(data))
+    told = []
+    for source, given in ((lines, b""), (packed, b""), ("-", data), ("-", gzip.compress(data))):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
+        assert beamlearn("predict", trained, source) == 0
+        told.append(capsys.readouterr().out)
+    assert len(set(told)) == 1
+    assert beamlearn("predict", trained, lines, "-o", tmp_path / "out.tsv.gz") == 0
+    assert gzip.decompress((tmp_path / "out.tsv.gz").read_bytes()).decode() == told[0]
+
+
+def test_nothing_to_predict(trained, tmp_path, capsys):
+    (tmp_path / "empty").write_text("")
+    for options in ([], ["--nbest", 2], ["--json"]):
+        assert beamlearn("predict", trained, tmp_path / "empty", *options) == 0
+        assert capsys.readouterr().out == ""
+
+
+def test_marks_and_ends_of_lines(trained, tmp_path, capsys):
+    (tmp_path / "dos.txt").write_bytes("\ufeffabc\r\nab\r\n".encode())
+    assert beamlearn("predict", trained, tmp_path / "dos.txt") == 0
+    text = capsys.readouterr().out
+    assert [line.split("\t")[0] for line in text.split("\n")] == ["abc", "ab", ""]
+    assert "\r" not in text
+
+
+def test_outputs_that_no_line_can_hold(tmp_path, capsys):
+    """They cannot come from files, but from lists in Python."""
+    small = {"size": 8, "width": 2, "epochs": 8, "batch_size": 1, "learning_rate": 0.05}
+    path = tmp_path / "new.txt"
+    path.write_text("b\na\n")
+    estimator = BeamTransducer(**small, dropout=0, length_factor=0, length_extra=1)
+    estimator.fit(["a"] * 5, ["\t"] * 5)
+    estimator.save(tmp_path / "run")
+    assert estimator.predict(["a"]) == ["\t"]
+    assert beamlearn("predict", tmp_path / "run", path) == 2
+    assert "An output must have no tabs and line ends to be written" in one_sentence(capsys)
+    assert beamlearn("predict", tmp_path / "run", path, "--json") == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[1])["output"] == "\t"
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_long_sources(tmp_path, capsys, model):
+    assert train(tmp_path, "--model", model, "--length-factor", 0, "--length-extra", 8) == 0
+    path = tmp_path / "long.txt"
+    path.write_text("abcd" * 500 + "\nab\n")
+    capsys.readouterr()
+    assert beamlearn("predict", tmp_path / "run", path) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert [len(row[0]) for row in rows] == [2000, 2]
+    assert all(len(row[1].split()) <= 8 for row in rows)
+
+
+# --- evaluate ------------------------------------------------------------------------------------
+
+
+def test_evaluate(trained, tmp_path, capsys):
+    path = tmp_path / "test.tsv"
+    path.write_text(tsv(pairs(8, seed=1)))
+    assert beamlearn("evaluate", trained, path, "--width", "1,4") == 0
+    table = capsys.readouterr().out
+    for label in (
+        "wrong outputs",
+        "token errors",
+        "no right output in the beam",
+        "BLEU",
+        "chrF",
+        "cost increases / source",
+        "search errors",
+        "calibration error",
+        "sources/s",
+        "tokens/s",
+    ):
+        assert label in table
+    assert beamlearn("evaluate", trained, path, "--width", "1,4", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["task"], found["examples"]) == ("transduce", 8)
+    assert [result["width"] for result in found["results"]] == [1, 4]
+    names = "wer cer bleu chrf cost oracle_wer increases_per_example search_error_rate"
+    for result in found["results"]:
+        assert {*names.split(), "calibration_error", "tokens_per_second"} <= result.keys()
+
+
+def test_references_of_an_evaluation(trained, tmp_path, capsys):
+    outputs = BeamTransducer.load(trained).predict(sources(6))
+    path = tmp_path / "test.tsv"
+    text = "".join(
+        f"{one}\ta\n{one}\t{two}\n" for one, two in zip(sources(6), outputs, strict=True)
+    )
+    path.write_text(text)
+
+    def found(*options):
+        assert beamlearn("evaluate", trained, path, "--width", 3, "--json", *options) == 0
+        told = json.loads(capsys.readouterr().out)
+        return told["examples"], told["results"][0]["wer"]
+
+    assert found()[0] == found("--references", "one")[0] == 12
+    assert found()[1] > 0
+    assert found("--references", "merged") == (len(set(sources(6))), 0)
+    path.write_text("".join(f"{a}\ta\t{b}\n" for a, b in zip(sources(6), outputs, strict=True)))
+    assert beamlearn("evaluate", trained, path) == 2
+    assert "test.tsv:1: A line must have one tab" in one_sentence(capsys)
+    assert found("--references", "several") == (6, 0)
+    assert beamlearn("evaluate", trained, path, "--references", "many") == 2
+    assert "Known: one, several, merged." in one_sentence(capsys)
+
+
+def test_targets_of_another_kind_are_not_evaluated(trained, tmp_path, capsys):
+    path = tmp_path / "other.tsv"
+    path.write_text("ab\tA B\nb\tB\n")
+    assert beamlearn("evaluate", trained, path) == 2
+    told = one_sentence(capsys)
+    assert "other.tsv: Target tokens such as '" in told
+    assert "the model knows none of 'A', 'B'; use a file with targets like those of" in told
+    path.write_text("ab\tA a\n")
+    assert beamlearn("evaluate", trained, path) == 0
+    path.write_text("ab\t\n")
+    assert beamlearn("evaluate", trained, path) == 0
+
+
+def test_other_options_are_refused(trained, tmp_path, capsys):
+    path = trained.parent / "train.tsv"
+    for option in ("--column", "--layout"):
+        for command in ("predict", "evaluate"):
+            assert beamlearn(command, trained, path, option, "upos") == 2
+            assert one_sentence(capsys).endswith(f"'transduce'; leave out {option}.")
+    assert beamlearn("predict", trained, path, "--references", "one") == 2
+    assert "No such option" in one_sentence(capsys)
+
+
+# --- what can be wrong ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "train.tsv: Pairs were expected, but the file has none."),
+        ("a b\nc d\n", "train.tsv: Every line must be a source and a target with a tab between"),
+        ("a\tx\nb x\n", "train.tsv:2: A tab between source and target was expected, but 'b x'"),
+        ("a\tx\nb\ty\tz\n", "train.tsv:2: A line must have one tab, between source and target"),
+        ("a\tx\n\nb\ty\n", "train.tsv:2: A source and a target with a tab between them were"),
+    ],
+)
+def test_wrong_lines_are_answered_with_file_and_line(trained, tmp_path, capsys, text, sentence):
+    assert train(tmp_path, text=text) == 2
+    assert sentence in one_sentence(capsys)
+    assert not (tmp_path / "run").exists()
+    assert beamlearn("evaluate", trained, tmp_path / "train.tsv") == 2
+    assert sentence in one_sentence(capsys)
+
+
+def test_other_wrong_input(tmp_path, capsys):
+    for text, arguments, sentence in (
+        ("a\tx\nb\t" + "y " * 9 + "\n", [], "train.tsv:2: A target may have 6 tokens, as length_"),
+        ("a\tx\n", [], "at least 2 sentences are needed, but 1 came; give --dev."),
+        ("a\t\nb\t\n", [], "The targets of the training data must have a token that occurs"),
+        (None, ["--target-tokens", "wods"], "There is no kind of tokens called 'wods'. Did you"),
+        (None, ["--target-tokens", "no.model"], "no.model: A file was expected, but there is none"),
+        (None, ["--model", "gru"], "'lstm' or 'transformer', but 'gru' came"),
+        (None, ["--cost", "bleu", "--insertion", 2], "`insertion` goes with the cost edit"),
+        (None, ["--model", "transformer", "--heads", 3], "`heads` must divide `size`"),
+        (None, ["--dev", tmp_path / "none.tsv"], "none.tsv: A file was expected, but there is"),
+    ):
+        assert train(tmp_path, *arguments, text=text) == 2
+        assert sentence in one_sentence(capsys)
+        assert not (tmp_path / "run").exists()
+
+
+def test_empty_sources_and_targets_are_data(tmp_path, capsys):
+    assert train(tmp_path, text="\tx\na\t\nb\ty\n\t\n" * 3) == 0
+    capsys.readouterr()
+    assert beamlearn("evaluate", tmp_path / "run", tmp_path / "train.tsv", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["examples"] == 12
+
+
+def test_several_references(tmp_path, capsys):
+    text = tsv(pairs(12, several=True))
+    assert train(tmp_path, "--references", "several", text=text) == 0
+    capsys.readouterr()
+    assert beamlearn("evaluate", tmp_path / "run", tmp_path / "train.tsv", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["examples"] == 12
+
+
+def test_resume_needs_no_more_than_the_folder(trained, tmp_path, capsys):
+    shutil.copytree(trained, tmp_path / "run")
+    model = (trained / "model.safetensors").read_bytes()
+    again = ["train", "transduce", "--out", tmp_path / "run", "--resume"]
+    assert beamlearn(*again) == 0
+    assert (tmp_path / "run" / "model.safetensors").read_bytes() == model
+    capsys.readouterr()
+    assert beamlearn(*again, "--cost", "hamming") == 2
+    assert "`cost` was 'edit' when the training" in one_sentence(capsys)
+    assert beamlearn("train", "tag", "--out", tmp_path / "run", "--resume") == 2
+    assert "must be 'tag', but 'transduce' came" in one_sentence(capsys)
