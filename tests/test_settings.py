@@ -56,7 +56,7 @@ def test_unknown_keys_get_the_nearest_one():
 
 def test_unknown_keys_of_a_group_get_the_nearest_one_of_that_group():
     message = refused({"data": DATA, "learning": {"widht": 8}}, "Did you mean 'width'?", Experiment)
-    assert "Known: algorithm, strategy, loss, width" in message
+    assert "Known: algorithm, strategy, loss, best, width" in message
     refused({"data": {"trian": "f"}}, "setting called 'trian'. Did you mean 'train'?", Experiment)
     refused({"data": DATA, "lerning": {}}, "'lerning'. Did you mean 'learning'?", Experiment)
 

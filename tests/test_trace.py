@@ -15,7 +15,7 @@ def check(result):
     """The actions in one tensor are those of the paths followed one by one."""
     found, trace = result.trace.final_actions, result.trace
     assert found.shape[0] == len(result)
-    assert found.shape[2] == len(trace.steps)
+    assert found.shape[2] == sum(not step.stays.all() for step in trace.steps)
     assert torch.equal(trace.best_actions(1), found[:, :1])
     for example, mask in enumerate(result.final_mask.tolist()):
         for slot, actions in enumerate(found[example].tolist()):

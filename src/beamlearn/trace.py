@@ -53,7 +53,10 @@ class Trace:
 
     @cached_property
     def final_actions(self) -> Int[Tensor, "batch k steps"]:
-        """The actions of every hypothesis at the end of the search; -1 where none was taken."""
+        """The actions of every hypothesis at the end of the search; -1 after the last one.
+
+        A step at which no example takes an action has no place of its own.
+        """
         return self.best_actions(max((step.slots.shape[1] for step in self.steps), default=1))
 
     def best_actions(self, width: int) -> Int[Tensor, "batch width steps"]:
@@ -63,19 +66,22 @@ class Trace:
         """
         batch = len(self.space)
         device = self.steps[0].slots.device if self.steps else None
-        found = torch.full((batch, width, len(self.steps)), -1, device=device)
+        moving = [not bool(step.stays.all()) for step in self.steps]
+        place = sum(moving)
+        found = torch.full((batch, width, place), -1, device=device)
         at = torch.arange(width, device=device).repeat(batch, 1)
         there = torch.zeros_like(at, dtype=torch.bool)
-        for place in range(len(self.steps) - 1, -1, -1):
-            step = self.steps[place]
+        for step, moves in zip(reversed(self.steps), reversed(moving), strict=True):
             if step.some_ended:
                 ranked = pad(step.ranked, (0, max(0, width - step.ranked.shape[1])))
                 there[step.examples[step.ended]] = ranked[step.ended, :width]
             slots = at[step.examples].clamp(max=step.slots.shape[1] - 1)
-            idle = step.stays.gather(-1, slots) | ~there[step.examples]
-            actions = step.actions.gather(-1, slots).masked_fill(idle, -1)
-            found[step.examples, :, place] = actions
             at[step.examples] = step.slots.gather(-1, slots)
+            if moves:
+                place -= 1
+                idle = step.stays.gather(-1, slots) | ~there[step.examples]
+                actions = step.actions.gather(-1, slots).masked_fill(idle, -1)
+                found[step.examples, :, place] = actions
         return found
 
     def path(self, example: int, step: int, slot: int) -> Path:
