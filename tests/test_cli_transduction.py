@@ -208,7 +208,7 @@ def test_evaluate(trained, tmp_path, capsys):
     assert [result["width"] for result in found["results"]] == [1, 4]
     names = "wer cer bleu chrf cost oracle_wer increases_per_example search_error_rate"
     for result in found["results"]:
-        assert {*names.split(), "calibration_error", "tokens_per_second"} <= result.keys()
+        assert {*names.split(), "calibration_error", "words_per_second"} <= result.keys()
 
 
 def test_references_of_an_evaluation(trained, tmp_path, capsys):

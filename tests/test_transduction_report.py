@@ -85,7 +85,7 @@ def test_a_report_by_hand(monkeypatch):
     assert told.calibration_error == pytest.approx(calibration_error(sure, right))
     assert told.bleu == bleu(["a b", "a k", "a", ""], references)
     assert told.chrf == chrf(["a b", "a k", "a", ""], references)
-    assert 0 < told.tokens_per_second == pytest.approx(told.sources_per_second * 5 / 4)
+    assert 0 < told.words_per_second == pytest.approx(told.sources_per_second * 5 / 4)
 
 
 def test_several_references_by_hand(monkeypatch):

@@ -11,11 +11,9 @@ from torch import Tensor
 
 from .check import check_best_scores, check_choice, check_shape
 from .neighbors import Move, Neighbors
+from .normalization import normalized, normalizer
 from .scorer import Scorer
 from .space import Expansion, Finish, SearchSpace
-
-BLOCK = 1 << 18
-"""How many numbers are normalized at once."""
 
 
 @dataclass(frozen=True)
@@ -137,9 +135,9 @@ def scored(
     if scorer.normalize is not None:
         empty = idle if ragged else None
         if torch.is_grad_enabled():
-            local = _normalized(local, expansion.legal, empty)
+            local = normalized(local, expansion.legal, empty)
         else:
-            offset = offset - _normalizer(local, expansion.legal, empty)
+            offset = offset - normalizer(local, expansion.legal, empty)
     if scorer.length_bonus:
         offset = offset + scorer.length_bonus
     if scorer.length_power:
@@ -158,55 +156,6 @@ def scored(
         expansion.ending,
         complete=scorer.complete,
     )
-
-
-def _normalizer(
-    local: Float[Tensor, "batch k a"],
-    legal: Bool[Tensor, "#batch #k #a"] | None,
-    idle: Bool[Tensor, "batch k"] | None,
-) -> Float[Tensor, "batch k"]:
-    """log sum exp over the legal actions; of slots that have none, some number."""
-    if legal is not None:
-        local = local.masked_fill(~legal, -torch.inf)
-    normalizer = _log_sum(local)
-    if bool(normalizer.isfinite().all()):
-        return normalizer
-    return _with_actions(local, idle).logsumexp(dim=-1)
-
-
-def _normalized(
-    local: Float[Tensor, "batch k a"],
-    legal: Bool[Tensor, "#batch #k #a"] | None,
-    idle: Bool[Tensor, "batch k"] | None,
-) -> Float[Tensor, "batch k a"]:
-    """Log-probabilities of the legal actions; of slots that have none, without a gradient.
-
-    Less the normalizer, that is; computed at once, which costs half as much with gradients.
-    """
-    if legal is not None:
-        local = torch.where(legal, local, -torch.inf)
-    found = local.log_softmax(dim=-1)
-    if not bool(found.detach().amax(dim=-1).isnan().any()):
-        return found
-    return _with_actions(local, idle).log_softmax(dim=-1)
-
-
-def _with_actions(
-    local: Float[Tensor, "batch k a"], idle: Bool[Tensor, "batch k"] | None
-) -> Float[Tensor, "batch k a"]:
-    """Zeros in slots that are idle or without a legal action."""
-    if idle is not None:
-        local = local.masked_fill(idle[..., None], 0.0)
-    empty = (local.detach().amax(dim=-1) == -torch.inf)[..., None]
-    return local.masked_fill(empty, 0.0)
-
-
-def _log_sum(local: Float[Tensor, "batch k a"]) -> Float[Tensor, "batch k"]:
-    """log sum exp over the actions, in blocks that a cache can hold."""
-    if local.numel() <= BLOCK:
-        return local.logsumexp(dim=-1)
-    blocks = local.flatten(0, 1).split(max(1, BLOCK // local.shape[2]))
-    return torch.cat([block.logsumexp(dim=-1) for block in blocks]).view(local.shape[:2])
 
 
 def policy(neighbors: Neighbors, width: int, finish: Finish) -> Selection:

@@ -44,7 +44,7 @@ class TransduceCommands(TaskCommands[Experiment, Pairs, Transducer]):
         "search_error_rate": "search errors",
         "calibration_error": "calibration error",
         "sources_per_second": "sources/s",
-        "tokens_per_second": "tokens/s",
+        "words_per_second": "tokens/s",
     }
 
     def size(self, model: Transducer, examples: int) -> str:

@@ -45,7 +45,7 @@ class TransductionReport:
     calibration_error: float
     """Of the share of the final beam that the best output has, as a probability to be right."""
     sources_per_second: float
-    tokens_per_second: float
+    words_per_second: float
     """Of tokens that were written."""
 
     def to_json(self) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def report(
         search_error_rate=costs.search_error_rate,
         calibration_error=calibration_error(confidence, torch.tensor(correct)),
         sources_per_second=len(outputs) / seconds,
-        tokens_per_second=sum(map(len, best)) / seconds,
+        words_per_second=sum(map(len, best)) / seconds,
     )
 
 
