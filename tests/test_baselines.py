@@ -6,12 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import beamlearn as bl
-from beamlearn.baselines import (
-    BASELINE_LOSSES,
-    BASELINES,
-    minimum_risk,
-    optimal_completion,
-)
+from beamlearn.algorithms import BASELINES
+from beamlearn.baselines import BASELINE_LOSSES, minimum_risk, optimal_completion
 from beamlearn.losses import with_options
 
 names = pytest.mark.parametrize("name", BASELINE_LOSSES)
@@ -78,14 +74,24 @@ def test_a_temperature_below_zero_is_refused():
         optimal_completion(torch.zeros(1, 2), torch.zeros(1, 2), 1, temperature=-1)
 
 
+@pytest.mark.parametrize("finish", ["pad", "first"])
 @given(tree=trees(root_terminal=False), k=st.integers(1, 5))
-def test_risk_is_that_of_the_final_list(tree, k):
-    path = bl.beam_trajectory(tree.space(), scorer_of(tree), width=k)
+def test_risk_is_that_of_the_final_list(finish, tree, k):
+    path = bl.beam_trajectory(tree.space(), scorer_of(tree), width=k, finish=finish)
     risk = path.losses(minimum_risk).item()
-    found = bl.beam_search(tree.space(), scorer_of(tree), width=k)
+    found = bl.beam_search(tree.space(), scorer_of(tree), width=k, finish=finish)
     scores = [way.score for way in found.nbest[0]]
     costs = [tree.cstar(way.output[-1]) for way in found.nbest[0]]
     last = path.transitions[-1].neighbors
-    least = last.costs[last.mask].min().item()
+    least = last.costs[last.mask & last.terminals().flatten(1)].min().item()
     expected = by_the_book.minimum_risk(scores, costs, k) + min(costs) - least
     assert risk == pytest.approx(expected, abs=1e-6)
+
+
+def test_learn_knows_them_by_name():
+    space = bl.GraphSpace("", lambda word: ["a", "b"] if not word else [], cost=len)
+    scorer = bl.LinearScorer(lambda path: {path[-1]: 1.0}, size=8)
+    optimizer = torch.optim.SGD(scorer.parameters(), lr=1.0)
+    task = bl.GraphTask(lambda _: space)
+    for loss in BASELINE_LOSSES:
+        assert len(list(bl.learn([[1]], task, scorer, optimizer, loss=loss, width=2))) == 1

@@ -282,7 +282,7 @@ def test_wrong_lines_are_answered_with_file_and_line(trained, tmp_path, capsys, 
 def test_other_wrong_input(tmp_path, capsys):
     for text, arguments, sentence in (
         ("a\tx\nb\t" + "y " * 9 + "\n", [], "train.tsv:2: A target may have 6 tokens, as length_"),
-        ("a\tx\n", [], "at least 2 sentences are needed, but 1 came; give --dev."),
+        ("a\tx\n", [], "at least 2 examples are needed, but 1 came; give --dev."),
         ("a\t\nb\t\n", [], "The targets of the training data must have a token that occurs"),
         (None, ["--target-tokens", "wods"], "There is no kind of tokens called 'wods'. Did you"),
         (None, ["--target-tokens", "no.model"], "no.model: A file was expected, but there is none"),

@@ -86,7 +86,10 @@ def test_empty_cells_of_a_table_are_no_further_references():
         ("\n\n", "^f:1: .* but the line is empty; remove it"),
         ("a\tb\nc d\n", "^f:2: A tab .* was expected, but 'c d' has none; add it .* empty target"),
         ("a\tb\n \n", "^f:2: A tab .* was expected, but ' ' has none"),
-        ("a\tb\nc\td\te\n", r"^f:2: A line must have one tab, .* but 2 came; .* several if what"),
+        (
+            "a\tb\nc\td\te\n",
+            r"^f:2: A line must have one tab, .* but 2 came; .* several .--references. if what",
+        ),
         ("a\tb\t\n", r"^f:1: A line must have one tab, .* but 2 came; remove the others, or "),
     ],
 )

@@ -86,7 +86,7 @@ def test_the_fewest_sentences_without_a_validation_file(tmp_path):
     path = conllu(tmp_path / "f.conllu", sentences(2))
     train, dev = read_data(DataSettings(train=path))
     assert (len(train), len(dev)) == (1, 1)
-    with pytest.raises(DataError, match="at least 2 sentences are needed, but 1 came; give --dev"):
+    with pytest.raises(DataError, match="at least 2 examples are needed, but 1 came; give --dev"):
         read_data(DataSettings(train=path, limit=1))
 
 

@@ -3,6 +3,7 @@ import torch
 from torch import nn
 
 from beamlearn.neighbors import Move
+from beamlearn.nn import alignment
 from beamlearn.nn.affine import Affine
 from beamlearn.nn.alignment import Alignment
 from beamlearn.nn.attention import Dropped, Past, attend, heads_of, seeing
@@ -110,14 +111,27 @@ def test_a_decoder_layer_extends_the_past():
     torch.testing.assert_close(torch.cat(found, dim=1), whole)
 
 
+def test_a_large_alignment_is_computed_again_for_its_gradient(monkeypatch):
+    torch.manual_seed(0)
+    layer = Alignment(6, 4, 5)
+    keys, queries = torch.randn(2, 3, 5), torch.randn(2, 2, 4)
+    last = torch.rand(2, 2, 3)
+    slopes = []
+    for kept in (1 << 20, 0):
+        monkeypatch.setattr(alignment, "KEPT", kept)
+        shares = layer(keys, queries, last, None)
+        slopes.append(torch.autograd.grad(shares[..., 0].sum(), layer.window.weight)[0])
+    torch.testing.assert_close(*slopes)
+
+
 def test_an_alignment_looks_at_symbols_only():
     torch.manual_seed(0)
-    alignment = Alignment(6, 4, 5, reach=1)
-    keys, queries = alignment.key(torch.randn(2, 3, 6)), torch.randn(2, 2, 4)
+    layer = Alignment(6, 4, 5, reach=1)
+    keys, queries = layer.key(torch.randn(2, 3, 6)), torch.randn(2, 2, 4)
     last = torch.rand(2, 2, 3).softmax(dim=-1)
     filled = torch.tensor([[[True, True, True]], [[True, False, False]]])
-    shares = alignment(keys, queries, last, filled)
+    shares = layer(keys, queries, last, filled)
     torch.testing.assert_close(shares.sum(dim=-1), torch.ones(2, 2))
     assert shares[1].tolist() == [[1.0, 0.0, 0.0]] * 2
-    alone = alignment(keys[1:, :1], queries[1:], last[1:, :, :1] * 0, None)
+    alone = layer(keys[1:, :1], queries[1:], last[1:, :, :1] * 0, None)
     assert alone.tolist() == [[[1.0], [1.0]]]

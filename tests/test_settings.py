@@ -5,10 +5,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from beamlearn.algorithms import ALGORITHMS
-from beamlearn.baselines import BASELINES
+from beamlearn.algorithms import ALGORITHMS, BASELINES
+from beamlearn.baselines import SURROGATES
 from beamlearn.losses import LOSSES
-from beamlearn.settings import ROWS, SURROGATES, Learning, SettingsError, parse, read_toml
+from beamlearn.settings import ROWS, Learning, SettingsError, parse, read_toml
 from beamlearn.strategies import STRATEGIES, Interpolate, as_strategy
 from beamlearn.tasks.tagging.experiment import Experiment
 
@@ -259,3 +259,26 @@ def test_collection_interpolates_on_a_schedule():
 )
 def test_local(choices, local):
     assert Learning(**choices).local is local
+
+
+# --- losses of the final beam -------------------------------------------------------------------
+
+
+def test_minimum_risk_needs_rivals():
+    refused({"loss": "minimum_risk", "width": 1}, "`width` must be at least 2 for minimum_risk")
+    refused({"loss": "minimum_risk", "width": "1:4"}, "`width` must be at least 2")
+    for strategy in ("stop", "reset"):
+        chosen = {"loss": "minimum_risk", "strategy": strategy}
+        refused(chosen, "`strategy` must lead to a full final beam for minimum_risk")
+    assert Learning(algorithm="minimum_risk", width="2:4").surrogate.final
+    assert Learning(loss="minimum_risk", strategy="interpolate", beta=0.5).surrogate.final
+
+
+def test_the_best_neighbor_can_be_chosen():
+    loss = Learning(loss="log_loss_beam", best="best_scored").surrogate
+    assert loss.__name__ == "log_loss_beam(best='best_scored')"
+    assert Learning(loss="log_loss_neighbors", width=1, best="best_scored").local
+    refused(
+        {"loss": "weighted_pairs_all", "best": "first"},
+        "`best` goes with a loss that has one best neighbor, but weighted_pairs_all has none",
+    )

@@ -131,7 +131,9 @@ def test_a_target_needs_a_token():
     message = "^The targets .* must have a token that occurs `target_min_count` = 3 times, but none"
     with pytest.raises(DataError, match=message):
         symbols(target_min_count=3)
-    with pytest.raises(DataError, match="lower it, or check the targets.$"):
+    with pytest.raises(DataError, match="check the targets, or lower it.$"):
+        symbols(target_min_count=3)
+    with pytest.raises(DataError, match="check the targets.$"):
         symbols(references=[("",), ()])
     assert symbols(sources=["", ""]).source_symbols == ()
 

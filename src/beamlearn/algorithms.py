@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from . import losses
+from . import baselines, losses
 from .losses import Loss
 from .strategies import Continue, Oracle, Reset, Stop, Strategy
 
@@ -116,3 +116,27 @@ ALGORITHMS: dict[str, Algorithm] = {
     )
 }
 """Every row of Table 1 by its name."""
+BASELINES: dict[str, Algorithm] = {
+    row.name: row
+    for row in (
+        Algorithm(
+            "optimal_completion",
+            Continue(),
+            baselines.optimal_completion,
+            1,
+            "Sabour, Chan and Norouzi 2019, Optimal completion distillation for sequence learning",
+            "not in the paper; as a row: continue, optimal completion, k = 1",
+            "The original samples the next token; the row takes the best-scored one.",
+        ),
+        Algorithm(
+            "minimum_risk",
+            Continue(),
+            baselines.minimum_risk,
+            8,
+            "Shen et al. 2016, Minimum risk training for neural machine translation",
+            "not in the paper; as a row: continue, expected cost of the final beam, k > 1",
+            "The original samples outputs and adds the right one; the row has the k of the beam.",
+        ),
+    )
+}
+"""Rows beside those of Table 1."""

@@ -3,10 +3,8 @@
 import torch
 from torch.nn.functional import log_softmax
 
-from .algorithms import Algorithm
-from .losses import Loss, surrogate
+from .losses import LOSSES, Loss, surrogate
 from .ranked import Losses, Mask, Ranked, Scores, Width
-from .strategies import Continue
 
 
 @surrogate(convex=True, bounds_cost=False, needs="costs")
@@ -40,8 +38,9 @@ def minimum_risk(
 
     l(s, c) = sum_{i <= k} p[i] (c[hat(i)] - min c),  p = softmax of sharpness * s[hat(1..k)]
 
-    Not convex. Needs full costs. It is incurred once, at the last transition, where the
-    neighbors are finished outputs; what fell out of the beam on the way has no part in it.
+    Not convex. Needs full costs. It is incurred once, at the last transition, over the finished
+    outputs among the neighbors; what fell out of the beam on the way has no part in it. With one
+    output (at width 1, or after a reset) or none (where a trajectory stops), nothing is learned.
     """
     beam = Ranked(scores, costs, width, mask)
     index, inside = beam.beam
@@ -53,27 +52,5 @@ BASELINE_LOSSES: dict[str, Loss] = {
     loss.__name__: loss for loss in (optimal_completion, minimum_risk)
 }
 """Both by their names."""
-BASELINES: dict[str, Algorithm] = {
-    row.name: row
-    for row in (
-        Algorithm(
-            "optimal_completion",
-            Continue(),
-            optimal_completion,
-            1,
-            "Sabour, Chan and Norouzi 2019, Optimal completion distillation for sequence learning",
-            "not in the paper; as a row: continue, optimal completion, k = 1",
-            "The original samples the next token; the row takes the best-scored one.",
-        ),
-        Algorithm(
-            "minimum_risk",
-            Continue(),
-            minimum_risk,
-            8,
-            "Shen et al. 2016, Minimum risk training for neural machine translation",
-            "not in the paper; as a row: continue, expected cost of the final beam, k > 1",
-            "The original samples outputs and adds the right one; the row has the k of the beam.",
-        ),
-    )
-}
-"""Rows beside those of Table 1."""
+SURROGATES: dict[str, Loss] = {**LOSSES, **BASELINE_LOSSES}
+"""Everything that can be learned by, by name."""

@@ -9,8 +9,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from .baselines import SURROGATES
 from .check import by_name, check_width
-from .losses import LOSSES, AnyLoss
+from .losses import AnyLoss
 from .scorer import ParallelScorer, Scorer
 from .space import Finish, SearchSpace
 from .strategies import Strategy, as_strategy
@@ -92,7 +93,7 @@ def learn(
     >>> [round.costs.tolist() for round in rounds]
     [[1.0], [1.0], [0.0], [0.0], [0.0]]
     """
-    loss = by_name(LOSSES, loss, "loss") if isinstance(loss, str) else loss
+    loss = by_name(SURROGATES, loss, "loss") if isinstance(loss, str) else loss
     strategy = as_strategy(strategy)
     width_at = width if callable(width) else (lambda _: width)
     replay = isinstance(scorer, ParallelScorer) if replay is None else replay

@@ -16,12 +16,12 @@ from pydantic import (
     model_validator,
 )
 
-from .algorithms import ALGORITHMS, Algorithm
-from .baselines import BASELINE_LOSSES, BASELINES
+from .algorithms import ALGORITHMS, BASELINES, Algorithm
+from .baselines import SURROGATES
 from .check import by_name, unknown
-from .losses import LOSSES, Loss, with_options
+from .losses import Loss, with_options
 from .ranked import Best
-from .strategies import STRATEGIES, Interpolate, Strategy, as_strategy, linear
+from .strategies import STRATEGIES, Interpolate, Reset, Stop, Strategy, as_strategy, linear
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -30,7 +30,6 @@ else:
 
 Model = TypeVar("Model", bound="Settings")
 ROWS = {**ALGORITHMS, **BASELINES}
-SURROGATES = {**LOSSES, **BASELINE_LOSSES}
 
 
 class SettingsError(ValueError):
@@ -141,6 +140,25 @@ class Learning(Settings):
             raise ValueError(
                 f"`best` goes with a loss that has one best neighbor, but {loss.__name__} has "
                 f"none; leave it out, or choose one of {', '.join(able)}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_final(self) -> "Learning":
+        loss = self._named_loss
+        if not loss.final:
+            return self
+        widths = [self.row.width] if self.width is None else map(int, self.width.split(":"))
+        if min(widths) < 2:
+            raise ValueError(
+                f"`width` must be at least 2 for {loss.__name__}, which compares outputs of the "
+                "final beam, but 1 came"
+            )
+        chosen = type(self.row.strategy) if self.strategy is None else STRATEGIES[self.strategy]
+        if chosen in (Stop, Reset):
+            raise ValueError(
+                f"`strategy` must lead to a full final beam for {loss.__name__}, but stop and "
+                "reset do not; choose continue, oracle or interpolate"
             )
         return self
 

@@ -145,7 +145,8 @@ class Trajectory:
 
         Algorithm 2, line 7:  l(theta, b_1) + ... + l(theta, b_{h-1})
 
-        A loss that is `final` is incurred at b_{h-1} alone, at the full width.
+        A loss that is `final` is incurred at b_{h-1} alone, over the terminal neighbors there,
+        at the full width.
         """
         check_choice(reduction, ("sum", "mean"), "reduction")
         check_needs(loss, self.oracle.full)
@@ -307,7 +308,8 @@ def _joined(parts: list[Tensor]) -> Tensor:
 def _incur_last(transition: Transition, loss: AnyLoss, width: int) -> tuple[Tensor, Tensor, Tensor]:
     """The same of the examples that a transition is the last one of."""
     neighbors, ended = transition.neighbors, transition.step.ended
-    fields = (neighbors.any_scores, neighbors.any_costs, neighbors.mask)
+    finished = neighbors.mask & neighbors.terminals().flatten(1)
+    fields = (neighbors.any_scores, neighbors.any_costs, finished)
     scores, costs, mask = (field[ended] for field in fields)
     examples = transition.step.examples[ended]
     return torch.zeros_like(examples), examples, loss(scores, costs, width, mask)

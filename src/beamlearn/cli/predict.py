@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ..data.text import write_text
+from ..settings import SettingsError
 from ..tasks.kinds import load
 from .device import Device, Threads, set_up
 from .task import Asked, Layout, given_options
@@ -60,6 +61,11 @@ def predict(
     model, experiment = load(run, device)
     task = COMMANDS[experiment.task]
     listed = nbest or 1
+    if width is not None and width < listed:
+        raise SettingsError(
+            f"`width` must be at least that of --nbest, {listed}, but {width} came; leave out "
+            "--width, or widen it."
+        )
     asked = Asked(
         input=input,
         width=max(experiment.learning.final_width if width is None else width, listed),

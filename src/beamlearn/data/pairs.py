@@ -73,8 +73,8 @@ def pair_of(fields: Sequence[str], where: str, line: int, references: Allowed) -
     if further and references == "one":
         raise DataError(
             f"{where}: A line must have one tab, between source and target, but {len(fields) - 1} "
-            "came; remove the others, or choose references = several if what is behind them are "
-            "further right targets."
+            "came; remove the others, or choose references = several (--references) if what is "
+            "behind them are further right targets."
         )
     return Pair(source, first + tuple(reference for reference in further if reference), line)
 

@@ -40,6 +40,11 @@ class HuggingFaceSpace(SearchSpace[Length]):
         *,
         finish: Finish = "pad",
     ) -> None:
+        if input_ids.ndim != 2 or 0 in input_ids.shape:
+            raise ValueError(
+                "`input_ids` must have a row for each source, and at least one token in it, but "
+                f"the shape {tuple(input_ids.shape)} came; give batch x tokens."
+            )
         if attention_mask is None:
             attention_mask = torch.ones_like(input_ids)
             if rules.padding not in rules.ends:

@@ -5,6 +5,10 @@ from typing import final
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+KEPT = 1 << 20
+"""With more numbers per step than this, they are computed again for the gradient."""
 
 
 @final
@@ -37,8 +41,23 @@ class Alignment(nn.Module):
         `keys` are those of `self.key`, which are computed once per source.
         """
         around = nn.functional.pad(last, (self.reach, self.reach)).unfold(-1, 2 * self.reach + 1, 1)
-        seen = keys[:, None] + self.query(queries)[:, :, None] + self.window(around)
-        energy: Tensor = self.energy(seen.tanh())[..., 0]
+        parts = (keys, self.query(queries), around)
+        if torch.is_grad_enabled() and keys.numel() * queries.shape[1] > KEPT:
+            energy: Tensor = checkpoint(
+                self._energy, *parts, use_reentrant=False, preserve_rng_state=False
+            )
+        else:
+            energy = self._energy(*parts)
         if filled is not None:
             energy = energy.masked_fill(~filled, -torch.inf)
         return energy.softmax(dim=-1)
+
+    def _energy(
+        self,
+        keys: Float[Tensor, "batch n size"],
+        asked: Float[Tensor, "batch k size"],
+        around: Float[Tensor, "batch k n window"],
+    ) -> Float[Tensor, "batch k n"]:
+        seen = keys[:, None] + asked[:, :, None] + self.window(around)
+        energy: Tensor = self.energy(seen.tanh())[..., 0]
+        return energy

@@ -11,7 +11,7 @@ from .experiment import Experiment
 from .model import Transducer, scorer_of
 from .pairs import Pairs, read_pairs
 from .report import TransductionReport, report
-from .space import UNSEEN, Encoded
+from .space import Encoded
 from .symbols import Symbols
 
 
@@ -44,10 +44,10 @@ class TransductionKind(Kind[Experiment, Pairs, Transducer]):
         check_lengths(model, train)
         if model.settings.target_min_count > 1:
             return
+        target, known = model.symbols.target, model.symbols.target_numbers
         for place, several in zip(train.places, train.references, strict=True):
-            tokens = [token for text in several for token in model.symbols.target.cut(text)]
-            for token, number in zip(tokens, model.symbols.number_target(tokens), strict=True):
-                if number == UNSEEN:
+            for token in (token for text in several for token in target.cut(text)):
+                if token not in known:
                     raise SettingsError(
                         f"`warm_start`: {source} must know every token of the training data, but "
                         f"it has no {token!r} as in {place}; train it on the same data."

@@ -54,8 +54,8 @@ class Symbols:
         if not known:
             raise DataError(
                 "The targets of the training data must have a token that occurs "
-                f"`target_min_count` = {target_min_count} times, but none does; lower it, or "
-                "check the targets."
+                f"`target_min_count` = {target_min_count} times, but none does; check the targets"
+                f"{', or lower it' if target_min_count > 1 else ''}."
             )
         return cls(
             source=source,
