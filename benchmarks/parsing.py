@@ -35,7 +35,12 @@ ROWS: dict[str, dict[str, Any]] = {
 SEEDS = (0, 1, 2)
 ALL = {"epochs": 8, "batch_size": 32}
 FURTHER = {"epochs": 2, "batch_size": 64, "learning_rate": 1.5e-3}
-REPEATED = ("likelihood", "continue-log_loss_neighbors", "continue-log_loss_beam")
+REPEATED = (
+    "likelihood",
+    "continue-log_loss_neighbors",
+    "continue-log_loss_beam",
+    "continue-upper_bound",
+)
 WIDTHS = (1, 2, 4, 8)
 DEFAULT, TAGS, RAW = ParserSettings(), ParserSettings(tags="upos"), ParserSettings(normalize="none")
 
