@@ -148,8 +148,7 @@ class Learning(Settings):
         loss = self._named_loss
         if not loss.final:
             return self
-        widths = [self.row.width] if self.width is None else map(int, self.width.split(":"))
-        if min(widths) < 2:
+        if min(self._widths) < 2:
             raise ValueError(
                 f"`width` must be at least 2 for {loss.__name__}, which compares outputs of the "
                 "final beam, but 1 came"
@@ -168,6 +167,13 @@ class Learning(Settings):
         return ROWS[self.algorithm]
 
     @property
+    def _widths(self) -> list[int]:
+        """The width, or the first and the last one."""
+        if self.width is None:
+            return [self.row.width]
+        return [int(part) for part in self.width.split(":")]
+
+    @property
     def _named_loss(self) -> Loss:
         return self.row.loss if self.loss is None else SURROGATES[self.loss]
 
@@ -180,13 +186,11 @@ class Learning(Settings):
     @property
     def final_width(self) -> int:
         """The width at the end of training, and the one to decode with."""
-        return self.row.width if self.width is None else int(self.width.split(":")[-1])
+        return self._widths[-1]
 
     def width_at(self, rounds: int) -> Callable[[int], int]:
         """The width as a function of the round, in a training of so many rounds."""
-        first, last = self.final_width, self.final_width
-        if self.width is not None:
-            first = int(self.width.split(":")[0])
+        first, last = self._widths[0], self._widths[-1]
         span = max(1, rounds // 2)
         step = 1 if last >= first else -1
         several = abs(last - first)
@@ -203,8 +207,7 @@ class Learning(Settings):
     def local(self) -> bool:
         """Is every decision learned by itself, as with maximum likelihood and DAgger?"""
         log_loss = self._named_loss.__name__ in ("log_loss_neighbors", "optimal_completion")
-        widths = [self.row.width] if self.width is None else map(int, self.width.split(":"))
-        return log_loss and all(width == 1 for width in widths)
+        return log_loss and max(self._widths) == 1
 
 
 def read_toml(path: Path) -> dict[str, Any]:

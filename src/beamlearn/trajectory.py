@@ -173,10 +173,12 @@ class Walk:
             else:
                 path = self.follow(scorer, beam, lean=True)
         path = path.rescored(scorer, scorer.replay(beam.memory, path.visits))
-        return replace(path, transitions=[*map(_judged, path.transitions)]) if self.blind else path
+        if not self.blind:
+            return path
+        return replace(path, transitions=[*map(_compared, path.transitions)])
 
 
-def _judged(transition: Transition) -> Transition:
+def _compared(transition: Transition) -> Transition:
     """Say of a transition to the cheapest neighbor whether the learned policy takes it, too."""
     _, first = transition.neighbors.best(1)
     step = transition.step

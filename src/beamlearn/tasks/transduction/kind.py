@@ -66,23 +66,21 @@ class TransductionKind(Kind[Experiment, Pairs, Transducer]):
 
 def check_lengths(model: Transducer, train: Pairs) -> None:
     """Refuse targets that are longer than an output may be."""
-    settings = model.settings
+    settings, cut = model.settings, model.symbols.target.cut
     lacking: dict[str, tuple[int, int]] = {}
-    for place, pair in zip(
-        train.places, zip(train.sources, train.references, strict=True), strict=True
-    ):
-        example = model.encode(*pair)
-        longest = max(map(len, example.references))
-        if longest > model.limit(example):
-            lacking[place] = longest, model.limit(example)
+    for place, source, several in zip(train.places, train.sources, train.references, strict=True):
+        longest = max(len(cut(text)) for text in several)
+        limit = model.limit(model.encode(source))
+        if longest > limit:
+            lacking[place] = longest, limit
     if lacking:
         place, (longest, limit) = next(iter(lacking.items()))
         more = max(tokens - most for tokens, most in lacking.values())
-        several = f" ({len(lacking)} targets are too long)" if len(lacking) > 1 else ""
+        others = f" ({len(lacking)} targets are too long)" if len(lacking) > 1 else ""
         raise DataError(
             f"{place}: A target may have {limit} tokens, as length_factor = "
             f"{settings.length_factor:g} and length_extra = {settings.length_extra} allow for its "
-            f"source, but it has {longest}{several}; set length_extra = "
+            f"source, but it has {longest}{others}; set length_extra = "
             f"{settings.length_extra + more}, or remove it."
         )
 

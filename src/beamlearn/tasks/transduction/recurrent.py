@@ -73,10 +73,7 @@ class RecurrentTransducer(Scorer):
         symbols = self.dropout(self.symbols(space.sources))
         encoded = self.dropout(self.encoder(symbols, space.lengths))
         longest = encoded.shape[1]
-        filled = None
-        if bool((space.lengths < longest).any()):
-            places = torch.arange(longest, device=encoded.device)
-            filled = (places < space.lengths[:, None])[:, None]
+        filled = None if space.filled is None else space.filled[:, None]
         hidden, cell = self.begin(encoded[:, :1]).tanh().chunk(2, dim=-1)
         vectors = self.tokens.weight
         dropped = None

@@ -100,6 +100,15 @@ class TransductionSpace(SearchSpace[Position]):
         counts = torch.tensor(padded, device=device)
         return References(tokens.to(device), counts.clamp(min=0), counts >= 0)
 
+    @cached_property
+    def filled(self) -> Bool[Tensor, "batch symbols"] | None:
+        """Where sources have symbols; None: everywhere, as all are equally long."""
+        longest = self.sources.shape[1]
+        if all(len(example) == longest for example in self.batch):
+            return None
+        places = torch.arange(longest, device=self.lengths.device)
+        return places < self.lengths[:, None]
+
     def initial(self) -> Position:
         return Position(torch.arange(len(self), device=self.lengths.device), 0)
 

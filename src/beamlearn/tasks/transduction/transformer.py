@@ -143,10 +143,7 @@ class TransformerTransducer(ParallelScorer):
     ) -> tuple[Float[Tensor, "batch n size"], Float[Tensor, "batch 1 1 n"] | None]:
         """What the sources say, symbol by symbol, and where there are symbols."""
         longest = space.sources.shape[1]
-        filled = None
-        if bool((space.lengths < longest).any()):
-            places = torch.arange(longest, device=space.lengths.device)
-            filled = seeing(places < space.lengths[:, None])[:, None, None]
+        filled = None if space.filled is None else seeing(space.filled)[:, None, None]
         x = self.symbols(space.sources) * self.scale + self.positions.upto(longest)
         x = self.dropout(x)
         for layer in self.encoder:
