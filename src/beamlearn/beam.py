@@ -140,9 +140,10 @@ def scored(
             offset = offset - normalizer(local, expansion.legal, empty)
     if scorer.length_bonus:
         offset = offset + scorer.length_bonus
+    scale = 1.0
     if scorer.length_power:
         scale = (beam.depth + 1) ** -scorer.length_power
-        local, offset = local * scale, offset * scale
+        offset = offset * scale
     if ragged:
         offset = torch.where(beam.finished, carried, offset)
     return Neighbors(
@@ -155,6 +156,7 @@ def scored(
         ragged,
         expansion.ending,
         complete=scorer.complete,
+        scale=scale,
     )
 
 

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor
 
-from .ranking import cheapest, top_children
+from .ranking import cheapest, scaled, top_children
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class Neighbors:
     it has. Where `mask` is False there is no neighbor: scores and costs hold zeros there, and
     nothing depends on them.
 
-    The score of a neighbor is `local + offset` of its slot. The sum over all of them is formed
-    only when `scores` is asked for: choosing the next beam does not need it.
+    The score of a neighbor is `scale * local + offset` of its slot. These sums are formed for
+    all of them only when `scores` is asked for: choosing the next beam does not need it.
     """
 
     local: Float[Tensor, "batch k a"]
@@ -37,6 +37,8 @@ class Neighbors:
     """c* of every neighbor, where an oracle was asked; junk where `mask` is False."""
     complete: bool = False
     """Is every number in `local` finite?"""
+    scale: float = 1.0
+    """Above 0."""
 
     @property
     def actions(self) -> int:
@@ -71,7 +73,7 @@ class Neighbors:
     @property
     def any_scores(self) -> Float[Tensor, "batch n"]:
         """s of every neighbor, and anything elsewhere."""
-        scores = self.local + self.offset[..., None]
+        scores = scaled(self.local, self.scale) + self.offset[..., None]
         if self.ragged:
             scores = torch.where(self.finished[..., None], self.offset[..., None], scores)
         return scores.flatten(1)
@@ -114,7 +116,7 @@ class Neighbors:
         slots = index // self.actions
         actions = index - slots * self.actions
         offset = self.offset.gather(-1, slots)
-        scores = self.local.flatten(1).gather(-1, index) + offset
+        scores = scaled(self.local.flatten(1).gather(-1, index), self.scale) + offset
         terminal = _pick(self.terminal, slots, actions)
         if self.legal is not None:
             scores = scores.masked_fill(~_pick(self.legal, slots, actions), -torch.inf)
@@ -136,10 +138,11 @@ class Neighbors:
             local = local.masked_fill(~among, -torch.inf)
             offset = offset.masked_fill(self.finished & ~among[..., 0], -torch.inf)
         if not self.ragged:
-            values, index = top_children(local, offset, k)
+            values, index = top_children(local, offset, k, scale=self.scale)
         else:
             offset = offset.masked_fill(~self.kept, -torch.inf)
-            values, index = top_children(local, offset, k, self.finished | ~self.kept)
+            idle = self.finished | ~self.kept
+            values, index = top_children(local, offset, k, idle, self.scale)
         return values > -torch.inf, index
 
     def cheapest(

@@ -72,11 +72,11 @@ def pooled_search(
         while beam.examples.numel() > 0:
             check_steps(len(steps), longest)
             neighbors = expand(space, scorer, beam)
-            entering, running = _split(beam, neighbors, width)
-            _check_scores(beam, neighbors, entering, pool)
-            pool = (
-                pool.staying(at=beam.kept.shape[1]).join(entering.only(entering.ends)).best(width)
-            )
+            best, running = _split(beam, neighbors, width)
+            _check_scores(beam, neighbors, best, pool)
+            pool = pool.staying(at=beam.kept.shape[1])
+            if best is not running:
+                pool = pool.join(best.only(best.ends)).best(width)
             hope = _hope(early_stopping, running.scores[:, 0], len(steps) + 1, longest, scorer)
             ended = ~running.there[:, 0] | (pool.there[:, -1] & ~(hope > pool.scores[:, -1]))
             steps.append(_record(beam, running, pool, ended))
@@ -151,13 +151,19 @@ def _fields(slots: Slots) -> tuple[Tensor, ...]:
 
 
 def _split(beam: Beam, neighbors: Neighbors, width: int) -> tuple[Slots, Slots]:
-    """The k best neighbors, and the k best of those that are not terminal."""
-    kept, index = neighbors.best(width)
-    best = _look_up(beam, neighbors, kept, index)
+    """The k best neighbors, and the k best of those that are not terminal; maybe the same.
+
+    Where each node has at most one terminal neighbor, these are all among the 2k best.
+    """
+    ending = neighbors.terminal.expand(-1, -1, neighbors.actions).sum(dim=-1)
+    sparse = width > 1 and int(ending.max()) <= 1  # the single best one is found faster
+    ranked = _look_up(beam, neighbors, *neighbors.best(2 * width if sparse else width))
+    best = ranked.each(lambda field: field[:, :width])
     if not bool(best.ends.any()):
         return best, best
-    kept, index = neighbors.best(width, ~neighbors.terminals())
-    return best, _look_up(beam, neighbors, kept, index)
+    if sparse:
+        return best, ranked.only(~ranked.ends).best(width)
+    return best, _look_up(beam, neighbors, *neighbors.best(width, ~neighbors.terminals()))
 
 
 def _look_up(
@@ -211,9 +217,12 @@ def _step(beam: Beam, running: Slots, ended: Bool[Tensor, " batch"]) -> Step:
 
 def _record(beam: Beam, running: Slots, pool: Slots, ended: Bool[Tensor, " batch"]) -> Step:
     """The same for the trace: what runs and then the pool; at the end the pool in front."""
+    record = running.join(pool)
+    if not bool(ended.any()):
+        return _step(beam, record, ended)
     last = ended[:, None]
     after = pool.join(running.only(~last.expand_as(running.there)))
-    record = running.join(pool).each(lambda on, end: torch.where(last, end, on), after)
+    record = record.each(lambda on, end: torch.where(last, end, on), after)
     first = torch.arange(record.slots.shape[1], device=ended.device) == 0
     step = _step(beam, record, ended)
     return replace(step, kept=record.there & (first | ~last))

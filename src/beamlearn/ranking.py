@@ -75,23 +75,24 @@ def top_children(
     offset: Float[Tensor, "batch slots"],
     k: int,
     only_child: Bool[Tensor, "batch slots"] | None = None,
+    scale: float = 1.0,
 ) -> tuple[Values, Indices]:
-    """Find the k best of `local + offset[..., None]`, flattened, without forming the sum.
+    """Find the k best of `scale * local + offset[..., None]`, flattened, without forming that.
 
     An entry of -inf in `local` is no child. A slot in `only_child` has one, action 0, whose
     value is its offset; with an offset of -inf it has none. Its row of `local` is not read.
 
-    Rows of many actions are cut into chunks. Rounding is monotone, so the maximum of a chunk
-    plus its slot's offset is the maximum of the sums, and the k + 1 best chunks hold the
-    k + 1 best children; only where two of these tie is the row summed in full.
+    Rows of many actions are cut into chunks. Rounding is monotone, so the maximum of a chunk,
+    scaled, plus its slot's offset is the maximum of the sums, and the k + 1 best chunks hold
+    the k + 1 best children; only where two of these tie is the row summed in full.
     """
     batch, slots, actions = local.shape
     chunk = _chunk(slots * actions, k)
     chunks = -(-actions // chunk)
     spared = batch * (slots * actions - slots * chunks - (k + 1) * chunk)
     if k == 1 or spared < SPARED or k >= slots * chunks:
-        return top(_sum(local, offset, only_child).flatten(1), k)
-    maxima = _sum(_chunk_maxima(local, chunk), offset, only_child)
+        return top(_sum(local, scale, offset, only_child).flatten(1), k)
+    maxima = _sum(_chunk_maxima(local, chunk), scale, offset, only_child)
     place = maxima.flatten(1).topk(k + 1, dim=-1).indices
     slot = place // chunks
     start = (place - slot * chunks) * chunk
@@ -99,14 +100,14 @@ def top_children(
     index = (slot * actions)[..., None] + action.clamp(max=actions - 1)
     children = local.flatten(1).gather(-1, index.flatten(1)).view_as(index)
     among = None if only_child is None else only_child.gather(-1, slot)
-    sums = _sum(children, offset.gather(-1, slot), among, action)
+    sums = _sum(children, scale, offset.gather(-1, slot), among, action)
     if actions % chunk:
         sums = sums.masked_fill(action >= actions, -torch.inf)
     best, place = sums.flatten(1).topk(k + 1, dim=-1)
     kept, chosen = best[:, :k], index.flatten(1).gather(-1, place[:, :k])
     if not _strict(best) and (tied := _tied(best)).any():
         among = None if only_child is None else only_child[tied]
-        _, chosen[tied] = top(_sum(local[tied], offset[tied], among).flatten(1), k)
+        _, chosen[tied] = top(_sum(local[tied], scale, offset[tied], among).flatten(1), k)
     return kept, chosen
 
 
@@ -133,17 +134,23 @@ def _chunk_maxima(
 
 def _sum(
     local: Float[Tensor, "batch slots a"],
+    scale: float,
     offset: Float[Tensor, "batch slots"],
     only_child: Bool[Tensor, "batch slots"] | None,
     action: Int[Tensor, "batch slots a"] | None = None,
 ) -> Float[Tensor, "batch slots a"]:
-    """Add each slot's offset to its children, as `top_children` defines both."""
-    sums: Tensor = local + offset[..., None]
+    """Scale children and add their slot's offset, as `top_children` defines them."""
+    sums: Tensor = scaled(local, scale) + offset[..., None]
     if only_child is None:
         return sums
     action = torch.arange(local.shape[-1], device=local.device) if action is None else action
     alone = torch.where(action == 0, offset[..., None], -torch.inf)
     return torch.where(only_child[..., None], alone, sums)
+
+
+def scaled(values: Float[Tensor, "*shape"], scale: float) -> Float[Tensor, "*shape"]:
+    """Multiply, where there is something to do."""
+    return values if scale == 1.0 else values * scale
 
 
 def _strict(best: Float[Tensor, "batch k"]) -> bool:

@@ -57,7 +57,7 @@ class Past:
         """The past of the rows that go on."""
         if move.rows is None:
             return self
-        keys, values = (held.index_select(0, move.rows) for held in self.seen)
+        keys, values = (self._kept(held, move.rows) for held in (self.keys, self.values))
         return Past(keys, values, self.used)
 
     def only(self, nodes: Int[Tensor, "batch m"]) -> "Past":
@@ -73,6 +73,14 @@ class Past:
         """The past with the nodes of one more beam."""
         used = self.used + keys.shape[2]
         return Past(self._put(self.keys, keys), self._put(self.values, values), used)
+
+    def _kept(self, held: Tensor, rows: Tensor) -> Tensor:
+        """Some rows, and as much room as there was."""
+        if torch.is_grad_enabled():
+            return held[:, :, : self.used].index_select(0, rows)
+        room = held.new_empty(len(rows), *held.shape[1:])
+        torch.index_select(held[:, :, : self.used], 0, rows, out=room[:, :, : self.used])
+        return room
 
     def _put(self, held: Tensor, new: Tensor) -> Tensor:
         used, needed = self.used, self.used + new.shape[2]
