@@ -3,10 +3,11 @@
     python benchmarks/transduction_speed.py RUN FILE
 
 RUN is the folder of a trained transformer (`beamlearn train transduce --model transformer`), FILE
-has sources. `pool` is `pooled_search`, which finds what `generate` finds; `pad` is the search that
-training assumes. Outputs have at most 40 tokens, and scores are divided by the length. Ratios are
-times divided by that of `generate`, turn by turn, on one thread; `overhead` is the time of `pad`
-divided by that of its scorer alone.
+has sources. `pool` is `pooled_search`, which finds what `generate` finds, with early stopping at
+width 1, where `generate` is greedy; `early` is the same with early stopping at all widths, which
+is how CTranslate2 stops; `pad` is the search that training assumes. Outputs have at most 40
+tokens, and scores are divided by the length. Ratios are times divided by that of `generate`, turn
+by turn, on one thread; `overhead` is the time of `pad` divided by that of its scorer alone.
 """
 
 import argparse
@@ -95,17 +96,18 @@ def measure(
         )
         found["ctranslate2"] = [[int(t[1:]) for t in one.hypotheses[0]] for one in made]
 
-    def ours(search: Callable[..., Any], name: str) -> Callable[[], None]:
+    def ours(name: str, search: Callable[..., Any], **options: Any) -> Callable[[], None]:
         def run() -> None:
-            found[name] = search(space(), scorer, width).outputs
+            found[name] = search(space(), scorer, width, **options).outputs
 
         return run
 
     times = interleave(
         {
             "generate": generate,
-            "pool": ours(pooled_search, "pool"),
-            "pad": ours(beam_search, "pad"),
+            "pool": ours("pool", pooled_search, early_stopping=width == 1),
+            "early": ours("early", pooled_search, early_stopping=True),
+            "pad": ours("pad", beam_search),
             "ctranslate2": ctranslate2,
         },
         seconds=4.0,
@@ -113,12 +115,12 @@ def measure(
     )
     row: dict[str, Any] = {"batch": len(sources), "width": width}
     row["generate_ms"] = 1e3 * times["generate"].seconds
-    row |= {name: times[name].ratio for name in ("pool", "pad", "ctranslate2")}
-    row["pool/ctranslate2"] = times["pool"].seconds / times["ctranslate2"].seconds
+    row |= {name: times[name].ratio for name in ("pool", "early", "pad", "ctranslate2")}
+    row["early/ctranslate2"] = times["early"].seconds / times["ctranslate2"].seconds
     row["overhead"] = median(overhead(space, scorer, width) for _ in range(5))
-    for name in ("pool", "pad", "ctranslate2"):
-        equal = sum(map(list.__eq__, found[name], found["generate"]))
-        row[f"{name}_equal"] = f"{equal}/{len(sources)}"
+    for one, two in (("pool", "generate"), ("early", "ctranslate2")):
+        equal = sum(map(list.__eq__, map(list, found[one]), found[two]))
+        row[f"{one} = {two}"] = f"{equal}/{len(sources)}"
     return row
 
 

@@ -40,10 +40,12 @@ def round_of(number, losses=(2.0, 4.0), increases=(1, 0), steps=(3, 1)):
         number=number,
         losses=some(losses),
         costs=some(losses),
+        optima=some([0.0, 0.0]),
         increases=some(increases),
         on_policy=some([True, False]),
         steps=some(steps),
         width=3,
+        beta=None,
         gradient_norm=1.0,
         trajectory=None,
     )

@@ -1,14 +1,16 @@
 """Decode a data set and say what it cost."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from .learn import Task
+from .losses import AnyLoss
 from .scorer import Scorer
 from .space import Finish
 from .strategies import Oracle
@@ -63,6 +65,38 @@ class Evaluation:
 
 
 @torch.no_grad()
+def incurred(
+    batches: Iterable[Any],
+    task: Task,
+    scorer: Scorer,
+    loss: AnyLoss,
+    width: int = 8,
+    *,
+    finish: Finish | None = None,
+    reduction: Literal["sum", "mean"] = "sum",
+) -> Float[Tensor, " examples"]:
+    """The loss of each example along the beams that the scorer itself chooses: l(theta, theta).
+
+    Over all examples of a finite distribution, its mean is the expectation of Theorem 1. The
+    scorer is put in evaluation mode meanwhile.
+    """
+    with evaluating(scorer):
+        paths = (beam_trajectory(task.space(b), scorer, width, finish=finish) for b in batches)
+        return torch.cat([path.losses(loss, reduction) for path in paths])
+
+
+@contextmanager
+def evaluating(scorer: Scorer) -> Iterator[None]:
+    """Evaluation mode for a while."""
+    training = scorer.training
+    scorer.eval()
+    try:
+        yield
+    finally:
+        scorer.train(training)
+
+
+@torch.no_grad()
 def evaluate(
     batches: Iterable[Any],
     task: Task,
@@ -77,10 +111,8 @@ def evaluate(
     With `references=True` the oracle's own path is scored, too, which tells search errors from
     model errors. The scorer is put in evaluation mode meanwhile.
     """
-    training = scorer.training
-    scorer.eval()
     parts = []
-    try:
+    with evaluating(scorer):
         for batch in batches:
             space = task.space(batch)
             path = beam_trajectory(space, scorer, width, finish=finish)
@@ -91,8 +123,6 @@ def evaluate(
                 right = beam_trajectory(space, scorer, 1, strategy=Oracle(), finish=finish)
                 found.append((regrets > 0) & (right.final_scores > path.final_scores))
             parts.append(found)
-    finally:
-        scorer.train(training)
     if not parts:
         raise ValueError("`evaluate` needs at least one batch, but none came.")
     return Evaluation(*(torch.cat(field) for field in zip(*parts, strict=True)))

@@ -5,6 +5,7 @@ from time import monotonic
 from typing import Any, final
 
 from .learn import Round
+from .mixture import joined
 from .run import Checkpoint, Run, RunError
 from .training import Training, Validation
 
@@ -35,13 +36,17 @@ class Keeper:
 
     def __call__(self, training: Training, event: Round | Validation) -> None:
         if isinstance(event, Round):
-            self.run.log(round_record(event))
+            self.run.log(round_record(event, each=training.settings.stream))
             if monotonic() - self.saved >= self.seconds:
                 self.save(training)
             return
         self.run.log(validation_record(event))
         if event.best:
             self.run.save_model(training.scorer.state_dict())
+        if training.average is not None:
+            self.run.save_model(training.average.state, "average")
+        if training.reservoir is not None:
+            self.run.save_model(joined(training.reservoir.iterates), "mixture")
         self.save(training)
 
     def save(self, training: Training) -> None:
@@ -64,9 +69,9 @@ class Keeper:
             self.run.save_model(training.best.state)
 
 
-def round_record(round: Round) -> dict[str, Any]:
-    """The line of a round in rounds.jsonl."""
-    return {
+def round_record(round: Round, each: bool = False) -> dict[str, Any]:
+    """The line of a round in rounds.jsonl; if asked, with what certificates need of `each` one."""
+    means = {
         "round": round.number,
         "width": round.width,
         "examples": len(round.losses),
@@ -75,6 +80,19 @@ def round_record(round: Round) -> dict[str, Any]:
         "increases": float(round.increases.float().mean()),
         "on_policy": float(round.on_policy.float().mean()),
         "gradient_norm": round.gradient_norm,
+    }
+    if not each:
+        return means
+    return {
+        **means,
+        "beta": round.beta,
+        "each": {
+            "losses": round.losses.tolist(),
+            "costs": round.costs.tolist(),
+            "optima": round.optima.tolist(),
+            "on_policy": round.on_policy.tolist(),
+            "steps": round.steps.tolist(),
+        },
     }
 
 

@@ -14,7 +14,7 @@ from .check import by_name, check_width
 from .losses import AnyLoss
 from .scorer import ParallelScorer, Scorer
 from .space import Finish, SearchSpace
-from .strategies import Strategy, as_strategy
+from .strategies import Interpolate, Strategy, as_strategy
 from .trajectory import beam_trajectory
 from .transitions import Trajectory
 
@@ -40,6 +40,8 @@ class Round:
     """The loss of each trajectory under theta_t."""
     costs: Float[Tensor, " batch"]
     """The cost at the end of each trajectory."""
+    optima: Float[Tensor, " batch"]
+    """c*(b_1): the cost of the best output of each example."""
     increases: Int[Tensor, " batch"]
     """At how many transitions the learned policy would raise (or raised) the cost."""
     on_policy: Bool[Tensor, " batch"]
@@ -47,6 +49,8 @@ class Round:
     steps: Int[Tensor, " batch"]
     """How many transitions each trajectory has."""
     width: int
+    beta: float | None
+    """The probability of following the oracle, where the strategy interpolates."""
     gradient_norm: float
     """Before clipping."""
     trajectory: Trajectory | None
@@ -124,10 +128,12 @@ def learn(
             number=number,
             losses=incurred.detach(),
             costs=path.final_costs,
+            optima=path.oracle.initial(),
             increases=path.increases,
             on_policy=path.on_policy,
             steps=path.steps,
             width=width_at(number),
+            beta=strategy.at(number) if isinstance(strategy, Interpolate) else None,
             gradient_norm=norm,
             trajectory=path.detach() if trajectories else None,
         )

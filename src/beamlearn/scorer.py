@@ -32,6 +32,8 @@ class Scorer(nn.Module, ABC):
     """Turn the numbers of each slot into log-probabilities of its legal actions?"""
     complete: bool = False
     """Is every number finite, so that no action is ever ruled out? It saves looking for -inf."""
+    linear: bool = False
+    """Is every number linear in the parameters? Then convex losses are convex in these."""
     length_bonus: float = 0.0
     """What every action adds to the score, where outputs of different lengths compete."""
     length_power: float = 0.0
@@ -151,6 +153,7 @@ class LinearScorer(Scorer):
     """
 
     accumulate = False
+    linear = True
 
     def __init__(
         self,

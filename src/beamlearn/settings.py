@@ -112,12 +112,24 @@ class Learning(Settings):
     """How often to go through the training data."""
     batch_size: Annotated[int, Field(ge=1)] = 32
     """How many examples an update learns from."""
+    reduction: Literal["sum", "mean"] = "sum"
+    """Add up the losses along a trajectory, or average them?"""
+    optimizer: Literal["adam", "gradient", "leader"] = "adam"
+    """Adam, projected gradient descent, or following the regularized leader."""
     learning_rate: Annotated[float, Field(gt=0)] = 3e-3
-    """Of Adam, at the start."""
+    """At the start; without Adam, round t has this rate divided by the root of t."""
     schedule: Literal["constant", "linear", "cosine"] = "linear"
-    """How the learning rate falls to 0 by the last round."""
+    """How the learning rate of Adam falls to 0 by the last round."""
     clip: Annotated[float, Field(gt=0)] = 5.0
-    """The largest norm of a gradient."""
+    """The largest norm of a gradient for Adam."""
+    radius: Annotated[float, Field(gt=0)] | None = None
+    """The largest norm of all weights together; not for Adam."""
+    stream: bool = False
+    """Take the examples in random order, not by length, and log each loss, for certificates?"""
+    mixture: Annotated[int, Field(ge=0)] = 0
+    """How many iterates to keep, drawn evenly from all rounds, for --policy mixture."""
+    average: bool = False
+    """Keep the average of all iterates, for --policy average?"""
     patience: Annotated[int, Field(ge=0)] | None = 5
     """Stop after so many epochs without a better validation cost; 0: never."""
     seed: Annotated[int, Field(ge=0)] = 0
@@ -129,6 +141,15 @@ class Learning(Settings):
             raise ValueError(
                 "`beta` goes with the strategy interpolate, and only with it; give both "
                 "(strategy = interpolate, beta = 0.5) or neither"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_radius(self) -> "Learning":
+        if self.radius is not None and self.optimizer == "adam":
+            raise ValueError(
+                "`radius` goes with the optimizers gradient and leader, which project the weights, "
+                "but adam came; leave it out, or choose one of them"
             )
         return self
 

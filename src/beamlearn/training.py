@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from hashlib import blake2b
 from math import cos, isfinite, pi
 from typing import Any
 
@@ -12,8 +11,11 @@ from torch import Tensor
 from .batches import batches_of
 from .check import NotFiniteError
 from .evaluate import Evaluation, evaluate
-from .learn import BestOnValidation, Round, Task, learn
+from .learn import BestOnValidation, Round, Task, learn, minibatches
+from .mixture import Average, Reservoir, joined, parted
+from .online import FollowTheLeader, ProjectedGradient
 from .scorer import Scorer
+from .seeds import seed_of
 from .settings import Learning
 
 
@@ -44,7 +46,8 @@ def decay(schedule: str, done: float) -> float:
 class Training:
     """One training of a scorer, from its first round to its last.
 
-    Iterate over it: it yields every `Round` and, at the end of each epoch, a `Validation`.
+    Iterate over it: it yields every `Round` (with its trajectory, if `trajectories` are asked
+    for) and, at the end of each epoch, a `Validation`.
     Between any two of them `state` can be saved; a `Training` that is built alike and given
     that state goes on to the same weights. Nothing depends on a random generator's past: the
     order of each epoch, and dropout and coins of each round, are drawn from numbers made of the
@@ -58,19 +61,19 @@ class Training:
         examples: Sequence[Sized],
         validation: Sequence[Sized],
         settings: Learning,
+        *,
+        trajectories: bool = False,
     ) -> None:
         self.task, self.scorer, self.settings = task, scorer, settings
-        self.examples = examples
+        self.examples, self.trajectories = examples, trajectories
         self.validation = batches_of(validation, settings.batch_size)
         self.rounds_per_epoch = -(-len(examples) // settings.batch_size)
         self.rounds = self.rounds_per_epoch * settings.epochs
-        self.optimizer = torch.optim.Adam(
-            [p for p in scorer.parameters() if p.requires_grad],
-            lr=settings.learning_rate,
-            fused=True,
-        )
+        self.optimizer = optimizer_of(settings, scorer)
         self.frozen = {name for name, p in scorer.named_parameters() if not p.requires_grad}
         self.best = BestOnValidation(scorer)
+        self.reservoir = Reservoir(settings.mixture, settings.seed) if settings.mixture else None
+        self.average = Average() if settings.average else None
         self.round = 0
         """How many rounds are done."""
         self.validated = 0
@@ -110,26 +113,38 @@ class Training:
             loss=self.settings.surrogate,
             strategy=self.settings.collection(self.rounds),
             width=self.settings.width_at(self.rounds),
-            clip=self.settings.clip,
+            reduction=self.settings.reduction,
+            clip=self.settings.clip if self.settings.optimizer == "adam" else None,
             generator=coins,
             first_round=self.round + 1,
+            trajectories=self.trajectories,
         ):
             self.round = round.number
             if not isfinite(round.gradient_norm + float(round.losses.sum())):
                 raise NotFiniteError("The loss or its gradient is not finite.")
             yield round
 
+    def batches(self, epoch: int) -> list[list[Any]]:
+        """What the rounds of an epoch, counted from 0, learn from."""
+        order = torch.Generator().manual_seed(seed_of(self.settings.seed, "epoch", epoch))
+        cut = minibatches if self.settings.stream else batches_of
+        return list(cut(self.examples, self.settings.batch_size, generator=order))
+
     def _batches(self, coins: torch.Generator) -> Iterator[list[Any]]:
         """The batches of the current epoch that are left; each sets the scene for its round."""
         settings = self.settings
-        order = torch.Generator().manual_seed(seed_of(settings.seed, "epoch", self.validated))
-        batches = batches_of(self.examples, settings.batch_size, order)
+        batches = self.batches(self.validated)
         for batch in batches[self.round - self.validated * self.rounds_per_epoch :]:
             torch.manual_seed(seed_of(settings.seed, "dropout", self.round))
             coins.manual_seed(seed_of(settings.seed, "coins", self.round))
-            rate = settings.learning_rate * decay(settings.schedule, self.round / self.rounds)
-            for group in self.optimizer.param_groups:
-                group["lr"] = rate
+            if settings.optimizer == "adam":
+                done = self.round / self.rounds
+                for group in self.optimizer.param_groups:
+                    group["lr"] = settings.learning_rate * decay(settings.schedule, done)
+            if self.reservoir is not None:
+                self.reservoir.offer(self.round + 1, self.scorer)
+            if self.average is not None:
+                self.average.offer(self.scorer)
             yield batch
 
     def _validate(self) -> Validation:
@@ -147,10 +162,15 @@ class Training:
         for name, value in (self.best.state or {}).items():
             if name not in self.frozen:  # they may be large, and are the same
                 tensors[f"best.{name}"] = value
-        for number, moments in self.optimizer.state_dict()["state"].items():
-            tensors |= {f"optimizer.{number}.{name}": value for name, value in moments.items()}
+        moments = self.optimizer.state_dict()["state"]
+        tensors |= {f"optimizer.{name}": value for name, value in joined(moments).items()}
+        kept = {} if self.reservoir is None else self.reservoir.iterates
+        tensors |= {f"iterate.{name}": value for name, value in joined(kept).items()}
+        if self.average is not None:
+            tensors |= {f"average.{name}": value for name, value in self.average.state.items()}
         cost = self.best.cost if self.best.state else None
         facts = {
+            "iterates": list(kept),
             "round": self.round,
             "validated": self.validated,
             "stopped": self.stopped,
@@ -168,15 +188,17 @@ class Training:
                 f"A state must be of a training with the same settings and examples, but round "
                 f"{round} after {validated} validations is not on the way of this one."
             )
-        groups: dict[str, dict[str, Tensor]] = {"model": {}, "best": {}, "optimizer": {}}
+        groups: dict[str, dict[str, Tensor]] = {name: {} for name in GROUPS}
         for name, value in tensors.items():
             group, _, rest = name.partition(".")
             groups[group][rest] = value
         self.scorer.load_state_dict(groups["model"])
-        moments: dict[int, dict[str, Tensor]] = {}
-        for name, value in groups["optimizer"].items():
-            number, _, rest = name.partition(".")
-            moments.setdefault(int(number), {})[rest] = value.clone()  # updated in place
+        moments = parted(_copied(groups["optimizer"]))
+        if self.reservoir is not None:
+            iterates = parted(groups["iterate"])
+            self.reservoir.iterates = {number: iterates[number] for number in facts["iterates"]}
+        if self.average is not None:
+            self.average.count, self.average.state = round, _copied(groups["average"])
         state = self.optimizer.state_dict()
         self.optimizer.load_state_dict({**state, "state": moments})
         self.round, self.validated, self.stopped = round, validated, facts["stopped"]
@@ -186,7 +208,19 @@ class Training:
             self.best.recall(frozen | groups["best"], facts["best_cost"], facts["since_best"])
 
 
-def seed_of(seed: int, what: str, position: int) -> int:
-    """A number for a random generator, made of the seed and what it is for."""
-    digest = blake2b(f"{seed}/{what}/{position}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big") >> 1
+GROUPS = ("model", "best", "optimizer", "iterate", "average")
+"""What the name of a tensor in a state begins with."""
+
+
+def _copied(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """In memory of their own, as they will be updated in place."""
+    return {name: value.clone() for name, value in tensors.items()}
+
+
+def optimizer_of(settings: Learning, scorer: Scorer) -> torch.optim.Optimizer:
+    """The optimizer that is chosen, for all weights that are to be learned."""
+    learned = [p for p in scorer.parameters() if p.requires_grad]
+    if settings.optimizer == "adam":
+        return torch.optim.Adam(learned, lr=settings.learning_rate, fused=True)
+    online = ProjectedGradient if settings.optimizer == "gradient" else FollowTheLeader
+    return online(learned, lr=settings.learning_rate, radius=settings.radius)

@@ -13,6 +13,7 @@ from ..settings import SettingsError
 from ..tasks.kind import Report
 from ..tasks.kinds import load
 from .device import Device, Threads, set_up
+from .policy import Mixture, Policy, policy_of
 from .task import Layout, behind_bar, given_options
 from .tasks import COMMANDS
 
@@ -44,6 +45,8 @@ def evaluate(
             show_default="as in training",
         ),
     ] = None,
+    policy: Policy = None,
+    mixture: Mixture = False,
     device: Device = "cpu",
     threads: Threads = 1,
 ) -> None:
@@ -60,7 +63,7 @@ def evaluate(
     beamlearn evaluate runs/g2p test.tsv --width 1,8 --references merged
     """
     set_up(device, threads)
-    model, experiment = load(run, device)
+    model, experiment = load(run, device, policy_of(policy, mixture))
     task = COMMANDS[experiment.task]
     widths = sorted({1, experiment.learning.final_width}) if width is None else numbers(width)
     options = given_options(task, run, layout=layout, column=column, references=references)

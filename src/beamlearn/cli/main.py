@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from .. import __version__
+from .certify import certify
 from .demo import demo
 from .evaluate import evaluate
 from .predict import predict
@@ -23,6 +24,7 @@ app = typer.Typer(
 app.add_typer(train(), name="train")
 app.command()(predict)
 app.command()(evaluate)
+app.command()(certify)
 app.command()(demo)
 
 

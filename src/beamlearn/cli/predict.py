@@ -9,6 +9,7 @@ from ..data.text import write_text
 from ..settings import SettingsError
 from ..tasks.kinds import load
 from .device import Device, Threads, set_up
+from .policy import Mixture, Policy, policy_of
 from .task import Asked, Layout, given_options
 from .tasks import COMMANDS
 
@@ -38,6 +39,8 @@ def predict(
         str | None,
         typer.Option(help="Tagging: where to write the tags.", show_default="as in training"),
     ] = None,
+    policy: Policy = None,
+    mixture: Mixture = False,
     device: Device = "cpu",
     threads: Threads = 1,
 ) -> None:
@@ -58,7 +61,7 @@ def predict(
     beamlearn predict runs/g2p words.txt --nbest 3 -o phones.tsv
     """
     set_up(device, threads)
-    model, experiment = load(run, device)
+    model, experiment = load(run, device, policy_of(policy, mixture))
     task = COMMANDS[experiment.task]
     listed = nbest or 1
     if width is not None and width < listed:

@@ -92,9 +92,12 @@ class BeamEstimator(ABC, Generic[Given, Right, Output, Way, Told]):
     beta: float | str | None = None
     epochs: int = 10
     batch_size: int = 32
+    reduction: Literal["sum", "mean"] = "sum"
+    optimizer: Literal["adam", "gradient", "leader"] = "adam"
     learning_rate: float = 3e-3
     schedule: Literal["constant", "linear", "cosine"] = "linear"
     clip: float = 5.0
+    radius: float | None = None
     patience: int | None = 5
     seed: int = 0
     device: str = "cpu"

@@ -7,6 +7,8 @@ from ..settings import Settings, groups_in, parse
 from ..tasks.settings import Experiment
 
 E = TypeVar("E", bound=Experiment)
+RUN_ONLY = {"stream", "mixture", "average"}
+"""Settings about what a run folder keeps beside its model."""
 
 
 def experiment_of(kind: type[E], values: Mapping[str, Any]) -> E:
@@ -14,7 +16,7 @@ def experiment_of(kind: type[E], values: Mapping[str, Any]) -> E:
 
     def chosen(name: str) -> Settings:
         group = groups_in(kind)[name]
-        return parse(group, {name: values[name] for name in group.model_fields})
+        return parse(group, {n: values[n] for n in group.model_fields if n not in RUN_ONLY})
 
     # Group by group, as messages are to name parameters as they are here, without their groups.
     groups = {name: chosen(name) for name in ("learning", kind.group)}
@@ -31,7 +33,8 @@ def parameters_of(experiment: Experiment) -> dict[str, Any]:
         update={n: "auto" for n in automatic if getattr(found, n) == getattr(settings, n)}
     )
     ramps = {"width": number(learning.width, int), "beta": number(learning.beta, float)}
-    return {**learning.model_dump(), **settings.model_dump(), **ramps}
+    chosen = learning.model_dump(exclude=RUN_ONLY)
+    return {**chosen, **settings.model_dump(), **ramps}
 
 
 def number(text: str | None, kind: type[int] | type[float]) -> float | str | None:

@@ -3,6 +3,8 @@
 from .checkpoint import Checkpoint as Checkpoint
 from .folder import CONFIG as CONFIG
 from .folder import MODEL as MODEL
+from .folder import POLICIES as POLICIES
 from .folder import VOCABULARY as VOCABULARY
+from .folder import Policy as Policy
 from .folder import Run as Run
 from .records import RunError as RunError

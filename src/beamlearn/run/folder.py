@@ -4,6 +4,7 @@
     rounds.jsonl         one line per round or log step     metrics.json      what was measured
     model.safetensors    the best model                     lock              held while training
     checkpoint/          the training between two rounds: the two newest
+    average.safetensors, mixture.safetensors, selected.safetensors     other policies, if asked for
 
 Nothing is pickled, so reading a stranger's run executes nothing. Every file is replaced as a whole
 (`atomic`), and tensors carry a digest (`sealed`): a process may be killed at any moment.
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Literal, final
 
 from torch import Tensor
 
@@ -26,6 +27,21 @@ from .sealed import DamagedError, seal, unseal
 
 CONFIG, VOCABULARY, METRICS = "config.json", "vocabulary.json", "metrics.json"
 ROUNDS, MODEL, CHECKPOINT, LOCK = "rounds.jsonl", "model.safetensors", "checkpoint", "lock"
+Policy = Literal["best", "average", "mixture", "selected"]
+"""The best on validation; the average of the iterates; many of them; the one with a bound."""
+POLICIES: dict[Policy, str] = {
+    "best": MODEL,
+    "average": "average.safetensors",
+    "mixture": "mixture.safetensors",
+    "selected": "selected.safetensors",
+}
+REMEDIES: dict[Policy, str] = {
+    "best": "no epoch of the training has ended; go on with --resume",
+    "average": "the training was not asked for it; train with --average",
+    "mixture": "the training was not asked for it; train with --mixture 32",
+    "selected": "no iterate was selected; run `beamlearn certify --select`",
+}
+"""Why a policy may be missing, and what to do."""
 
 
 @final
@@ -105,25 +121,22 @@ class Run:
         The system releases it when the process ends, however it ends.
         """
         with locked(self.path):
-            for name in (CONFIG, VOCABULARY, ROUNDS, MODEL, METRICS):
+            for name in (CONFIG, VOCABULARY, ROUNDS, *POLICIES.values(), METRICS):
                 atomic.sweep(self.path, name)
             atomic.sweep(self.path / CHECKPOINT)
             yield
 
-    def save_model(self, tensors: Mapping[str, Tensor]) -> None:
-        """Replace the best model."""
-        atomic.write_bytes(self.path / MODEL, seal(tensors))
+    def save_model(self, tensors: Mapping[str, Tensor], policy: Policy = "best") -> None:
+        """Replace the best model, or another policy."""
+        atomic.write_bytes(self.path / POLICIES[policy], seal(tensors))
 
-    def load_model(self) -> dict[str, Tensor]:
-        """Read the best model."""
-        path = self.path / MODEL
+    def load_model(self, policy: Policy = "best") -> dict[str, Tensor]:
+        """Read the best model, or another policy."""
+        path = self.path / POLICIES[policy]
         try:
             return unseal(path)[0]
         except FileNotFoundError as error:
-            raise RunError(
-                f"There is no {path} yet, as no epoch of the training has ended; go on with "
-                "--resume."
-            ) from error
+            raise RunError(f"There is no {path} yet, as {REMEDIES[policy]}.") from error
         except DamagedError as error:
             raise RunError(
                 f"{path} is damaged ({error}); restore it from a copy or train again with --resume."
@@ -200,7 +213,7 @@ def check_vacant(path: Path) -> None:
         raise RunError(
             f"{path} already holds a run; continue it with --resume or choose another --out."
         )
-    for name in (ROUNDS, MODEL, CHECKPOINT, METRICS):
+    for name in (ROUNDS, *POLICIES.values(), CHECKPOINT, METRICS):
         if (path / name).exists():
             raise RunError(
                 f"{path} holds {name} of a run whose {CONFIG} is gone; restore that from a copy or "

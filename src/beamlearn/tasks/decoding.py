@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 import torch
 
 from ..batches import batches_of
+from ..evaluate import evaluating
 from ..search import SearchResult, beam_search
 from .kind import Model
 
@@ -32,20 +33,25 @@ def searched(
     if nbest < 1:
         raise ValueError(f"`nbest` must be at least 1, but {nbest} came; 1 lists the best alone.")
     places = [Place(sentence, number) for number, sentence in enumerate(sentences)]
-    for batch in batches_of(places, batch_size):
+    for batch in batched(model, places, batch_size):
         chosen = [place.sentence for place in batch]
         yield [place.number for place in batch], chosen, search(model, chosen, width)
+
+
+def batched(model: Model, examples: Sequence[Sentence], size: int) -> Iterator[list[Sentence]]:
+    """Batches of similar lengths; those of a mixture while the right iterate is in the scorer."""
+    if model.mixture is None:
+        yield from batches_of(examples, size)
+        return
+    for numbers in model.mixture.parts(len(examples)):
+        yield from batches_of([examples[number] for number in numbers], size)
 
 
 @torch.no_grad()
 def search(model: Model, batch: Sequence[Sized], width: int) -> SearchResult:
     """Search a batch with the scorer in evaluation mode."""
-    training = model.scorer.training
-    model.scorer.eval()
-    try:
+    with evaluating(model.scorer):
         return beam_search(model.space(batch), model.scorer, width)
-    finally:
-        model.scorer.train(training)
 
 
 def in_order(found: Iterable[tuple[int, Found]]) -> list[Found]:

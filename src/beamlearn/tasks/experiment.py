@@ -9,9 +9,11 @@ from torch import Tensor
 
 from ..evaluate import Evaluation
 from ..fit import Keeper
-from ..run import CONFIG, MODEL, VOCABULARY, Run, RunError
+from ..mixture import Mixture, parted
+from ..run import CONFIG, MODEL, VOCABULARY, Policy, Run, RunError
+from ..seeds import seed_of
 from ..settings import Learning, SettingsError, parse
-from ..training import Training, seed_of
+from ..training import Training
 from .data import DataSet, read_split
 from .kind import D, E, Kind, M, Model
 from .settings import Experiment, Files, ModelSettings
@@ -89,12 +91,21 @@ def resume(
     return prepared
 
 
-def load(kind: Kind[E, D, M], path: str | Path, device: str = "cpu") -> tuple[M, E]:
-    """The model that a training came to, and how."""
+def load(
+    kind: Kind[E, D, M], path: str | Path, device: str = "cpu", policy: Policy = "best"
+) -> tuple[M, E]:
+    """The model that a training came to, and how; the best one, or with another policy."""
     run = Run.open(path)
     experiment = read_experiment(kind, run)
     model = read_model(kind, run, experiment, device)
-    put_weights(model, run.load_model(), path)
+    weights = run.load_model(policy)
+    if policy == "mixture":
+        iterates = list(parted(weights).values())
+        for weights in iterates:
+            put_weights(model, weights, path)
+        model.mixture = Mixture(model.scorer, iterates, experiment.learning.seed)
+    else:
+        put_weights(model, weights, path)
     model.scorer.eval()
     return model, experiment
 
@@ -117,10 +128,18 @@ def prepare(
     return Prepared(kind, experiment, model, training, Keeper(run), dev)
 
 
-def training_of(kind: Kind[E, D, M], model: M, train: D, dev: D, learning: Learning) -> Training:
+def training_of(
+    kind: Kind[E, D, M],
+    model: M,
+    train: D,
+    dev: D,
+    learning: Learning,
+    *,
+    trajectories: bool = False,
+) -> Training:
     """The training of a model on data, wherever it is from."""
     examples, validation = (kind.examples(model, data) for data in (train, dev))
-    return Training(model, model.scorer, examples, validation, learning)
+    return Training(model, model.scorer, examples, validation, learning, trajectories=trajectories)
 
 
 def inherited(kind: Kind[E, D, M], experiment: E) -> E:

@@ -2,9 +2,11 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence, Sized
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from ..evaluate import Evaluation
+from ..mixture import Mixture
 from ..scorer import Scorer
 from ..space import SearchSpace
 from .data import DataSet
@@ -14,6 +16,9 @@ from .settings import Experiment, ModelSettings
 @runtime_checkable
 class Model(Protocol):
     """What is trained; to `learn` and `evaluate` it is the task."""
+
+    mixture: Mixture | None
+    """What it decodes with in place of the weights of its scorer, if anything."""
 
     @property
     def settings(self) -> ModelSettings:
@@ -46,6 +51,18 @@ class Report(Protocol):
     def to_json(self) -> dict[str, Any]:
         """The numbers that there are, `width` among them."""
         ...
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """What bounds the losses of a linear model, whatever the input."""
+
+    feature_norm: float
+    """The largest norm of the features of one action."""
+    actions: int
+    """The most actions that a hypothesis has."""
+    cost: float
+    """The most that one action can cost."""
 
 
 E = TypeVar("E", bound=Experiment)
@@ -83,6 +100,10 @@ class Kind(ABC, Generic[E, D, M]):
     @abstractmethod
     def examples(self, model: M, data: D) -> Sequence[Sized]:
         """The data in numbers, for batches."""
+
+    def ranges(self, model: M) -> Ranges | None:
+        """What bounds its losses, if anything is known."""
+        return None
 
     @abstractmethod
     def judge(self, found: Evaluation, validation: D) -> str:

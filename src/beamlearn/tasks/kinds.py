@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from ..check import unknown
-from ..run import CONFIG, Run, RunError
+from ..run import CONFIG, Policy, Run, RunError
 from . import experiment
 from .kind import Kind, Model
 from .parsing.kind import PARSING
@@ -25,6 +25,8 @@ def kind_of(run: Run) -> Kind[Any, Any, Any]:
     return TASKS[name]
 
 
-def load(path: str | Path, device: str = "cpu") -> tuple[Model, Experiment]:
+def load(
+    path: str | Path, device: str = "cpu", policy: Policy = "best"
+) -> tuple[Model, Experiment]:
     """The model of a run folder, whatever its task is, and how it was trained."""
-    return experiment.load(kind_of(Run.open(path)), path, device)
+    return experiment.load(kind_of(Run.open(path)), path, device, policy)

@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from ...mixture import Mixture
 from ...nn.context import Bidirectional, Convolution
 from ...scorer import Scorer
 from ..words import read_pretrained, word_vectors
@@ -45,6 +46,7 @@ class Parser:
         device: torch.device | str = "cpu",
     ) -> None:
         self.settings, self.lexicon, self.scorer = settings, lexicon, scorer.to(device)
+        self.mixture: Mixture | None = None
         self.device = torch.device(device)
         self.system = SYSTEMS[settings.system]
         self.actions = actions_of(settings, lexicon, device)

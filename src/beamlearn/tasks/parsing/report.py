@@ -6,10 +6,9 @@ from typing import Any
 
 import torch
 
-from ...batches import batches_of
 from ...calibration import calibration_error
 from ...evaluate import evaluate
-from ..decoding import in_order
+from ..decoding import batched, in_order
 from .attachment import Attachment, arcs_of, attachment
 from .decode import parse
 from .model import Parser
@@ -54,7 +53,7 @@ def report(
     for tree, parsing in zip(data.trees, parsings, strict=True):
         right += map(tuple.__eq__, arcs_of(tree), arcs_of(parsing.tree))
         confidence += parsing.confidence
-    batches = batches_of(examples_of(parser, data), batch_size)
+    batches = batched(parser, examples_of(parser, data), batch_size)
     costs = evaluate(batches, parser, parser.scorer, width, references=True)
     return ParsingReport(
         width=width,

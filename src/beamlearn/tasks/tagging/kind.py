@@ -5,9 +5,10 @@ from typing import Any, final
 
 from ...evaluate import Evaluation
 from ...settings import SettingsError
-from ..kind import Kind
+from ..kind import Kind, Ranges
 from .experiment import Experiment
 from .lexicon import Lexicon
+from .linear import HISTORY, LinearTagger
 from .model import Tagger, scorer_of
 from .report import TaggingReport, report
 from .sentences import Sentences, read_sentences
@@ -45,6 +46,12 @@ class TaggingKind(Kind[Experiment, Sentences, Tagger]):
         return [
             model.encode(words, tags) for words, tags in zip(data.words, data.tags, strict=True)
         ]
+
+    def ranges(self, model: Tagger) -> Ranges | None:
+        if not isinstance(model.scorer, LinearTagger):
+            return None
+        features = model.encode(["word"]).features.shape[-1] + HISTORY
+        return Ranges(feature_norm=features, actions=len(model.lexicon.tags), cost=1.0)
 
     def judge(self, found: Evaluation, validation: Sentences) -> str:
         words = sum(map(len, validation.words))

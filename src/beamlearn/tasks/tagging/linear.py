@@ -18,6 +18,10 @@ _SPREAD, _TAG, _PAIR = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
 """Odd numbers that spread what they are multiplied with over all buckets."""
 
 
+HISTORY = 3
+"""How many features tell of the tags before."""
+
+
 def hashed_features(
     words: Sequence[str], before: int = 2, after: int = 2
 ) -> Int[Tensor, "words f"]:
@@ -52,6 +56,8 @@ class Memory:
 @final
 class LinearTagger(Scorer):
     """s(tag) = theta . phi(word in context, last two tags, tag), hashed into `buckets` weights."""
+
+    linear = True
 
     def __init__(
         self,

@@ -6,6 +6,7 @@ from typing import Any, final
 import torch
 from torch import Tensor
 
+from ...mixture import Mixture
 from ...scorer import Scorer
 from ..words import read_pretrained, word_vectors
 from .bio import check_scheme, is_bio, legal_pairs
@@ -28,6 +29,7 @@ class Tagger:
         device: torch.device | str = "cpu",
     ) -> None:
         self.settings, self.lexicon, self.scorer = settings, lexicon, scorer.to(device)
+        self.mixture: Mixture | None = None
         self.device = torch.device(device)
         self.pairs, self.first = None, None
         if settings.constrained:

@@ -7,10 +7,9 @@ from typing import Any
 
 import torch
 
-from ...batches import batches_of
 from ...calibration import calibration_error
 from ...evaluate import evaluate
-from ..decoding import in_order
+from ..decoding import batched, in_order
 from .bio import is_bio, span_scores
 from .decode import tag
 from .model import Tagger
@@ -68,7 +67,7 @@ def report(
         known += [word in tagger.lexicon for word in sentence]
         confidence += tagging.confidence
     correct, seen = torch.tensor(right, dtype=torch.bool), torch.tensor(known, dtype=torch.bool)
-    batches = batches_of(examples, batch_size)
+    batches = batched(tagger, examples, batch_size)
     costs = evaluate(batches, tagger, tagger.scorer, width, references=True)
     best = [tagging.tags for tagging in taggings]
     spans = span_scores(tags, best) if is_bio(tagger.lexicon.tags) else {}

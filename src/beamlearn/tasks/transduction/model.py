@@ -9,6 +9,7 @@ from jaxtyping import Int
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from ...mixture import Mixture
 from ...oracle import Oracle
 from ...scorer import Scorer
 from .edit import EditOracle
@@ -34,6 +35,7 @@ class Transducer:
         device: torch.device | str = "cpu",
     ) -> None:
         self.settings, self.symbols, self.scorer = settings, symbols, scorer.to(device)
+        self.mixture: Mixture | None = None
         self.device = torch.device(device)
 
     @classmethod

@@ -11,10 +11,9 @@ from rapidfuzz.distance import Levenshtein
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from ...batches import batches_of
 from ...calibration import calibration_error
 from ...evaluate import evaluate
-from ..decoding import in_order
+from ..decoding import batched, in_order
 from .decode import transduce
 from .model import Transducer
 
@@ -73,7 +72,7 @@ def report(
     best = [one.nbest[0].tokens for one in found]
     right = [[cut(text) for text in several] for several in references]
     examples = [transducer.encode(*pair) for pair in zip(sources, references, strict=True)]
-    batches = batches_of(examples, batch_size)
+    batches = batched(transducer, examples, batch_size)
     costs = evaluate(batches, transducer, transducer.scorer, width, references=True)
     confidence = torch.tensor([one.confidence for one in found])
     return TransductionReport(

@@ -1,0 +1,67 @@
+"""The figure of a certificate: the bound and its parts, against the number of examples."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from ..certificate import Certificate
+
+BLUE, ORANGE, GREEN, BLACK = "#0072b2", "#e69f00", "#009e73", "#000000"
+"""Of the palette by Okabe and Ito, which color-blind people can tell apart."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Certificates after more and more examples, and what was measured beside them."""
+
+    certificates: Sequence[Certificate]
+    population: Sequence[tuple[int, float]] = ()
+    """After so many examples, the mean loss of the mixture on examples of a test set."""
+
+
+def draw_bound(curve: Curve, path: Path, title: str) -> None:
+    """Stack the parts of the bound, with the measured loss of the population beside them."""
+    check_matplotlib()
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.8, 4.2), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    found = curve.certificates
+    counts = [one.rounds for one in found]
+    empirical = [one.empirical_loss for one in found]
+    rolled = [one.empirical_loss + one.roll_in_gap for one in found]
+    bound = [one.bound for one in found]
+    axes.plot(counts, bound, color=BLACK, marker="o", markersize=3, label="certified bound")
+    axes.fill_between(counts, rolled, bound, color=ORANGE, alpha=0.35, label="deviation")
+    if any(one.roll_in_gap for one in found):
+        axes.fill_between(
+            counts, empirical, rolled, color=GREEN, alpha=0.35, hatch="//", label="roll-in gap"
+        )
+    axes.plot(counts, empirical, color=BLUE, marker="s", markersize=3, label="mean training loss")
+    if curve.population:
+        places, values = zip(*curve.population, strict=True)
+        axes.plot(places, values, color=GREEN, marker="^", linestyle="--", label="mean test loss")
+    axes.axhline(found[-1].upper, color="#777777", linewidth=0.8, linestyle=":")
+    axes.annotate("u: no loss is larger", (counts[0], found[-1].upper), fontsize=8, va="bottom")
+    axes.set_xscale("log")
+    axes.set_xlabel("examples, each seen once")
+    axes.set_ylabel("loss of the mixture")
+    axes.set_title(title, fontsize=10)
+    axes.set_ylim(bottom=0)
+    axes.legend(fontsize=8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with rc_context({"svg.hashsalt": "beamlearn"}):
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def check_matplotlib() -> None:
+    """Say what to install before something long begins."""
+    if find_spec("matplotlib") is None:
+        raise ValueError(
+            "Figures are drawn by the package 'matplotlib', but that is not installed; run "
+            "`pip install 'beamlearn[demo]'`, or leave out --figure."
+        )
