@@ -10,6 +10,7 @@ which do not see each other.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import inf, sqrt
 from typing import final
 
@@ -62,6 +63,7 @@ def largest_loss(width: int) -> float:
     )
 
 
+@cache
 def encode(run: int, number: int) -> Encoded:
     """A sentence as a run sees it."""
     words, tags = SENTENCES[number]
@@ -100,7 +102,7 @@ class Memory:
 class Policies(bl.Scorer):
     """A linear policy for each run; if there is only one, it is that of all runs.
 
-    s(tag) = theta . (phi(word, tag) + phi(last tag, tag)),  |phi(word, tag) + ...| = sqrt(2)
+    s(tag) = theta . phi,  phi = 1 for (word, tag) and for (last tag, tag),  |phi| = sqrt(2)
     """
 
     linear = True

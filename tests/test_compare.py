@@ -1,12 +1,15 @@
 import json
 from dataclasses import replace
+from multiprocessing import active_children
 
 import pytest
-from tiny import begin, conllu, contents, experiment, finish, part, sentences
+import torch
+from tiny import begin, conllu, contents, experiment, finish, load, part, sentences
 
-from beamlearn.compare import CompareError, Entry, compare, run_entry
+from beamlearn.compare import CompareError, Entry, compare, costs_of, run_entry
 from beamlearn.run import RunError
 from beamlearn.settings import SettingsError
+from beamlearn.tasks.tagging.kind import TAGGING
 
 pytestmark = pytest.mark.usefixtures("no_shape_checks")
 
@@ -37,6 +40,7 @@ def test_compare(tmp_path):
         for done, results in compare([bad, one, two], out, processes=2):
             found[done.name] = results
     assert "\n" not in str(error.value)
+    assert list(error.value.failed) == ["bad"]
     assert sorted(found) == ["one", "two"]
     for results in found.values():
         assert [result["width"] for result in results] == [1, 3]
@@ -114,3 +118,40 @@ def test_fitted_in_memory_there_is_nothing_to_train(tmp_path):
     nowhere = chosen.experiment.model_copy(update={"data": None})
     with pytest.raises(SettingsError, match="Training from files needs `data.train`"):
         run_entry(replace(chosen, experiment=nowhere), tmp_path / "run")
+
+
+def test_who_asks_for_costs_gets_them_in_order(tmp_path):
+    chosen = replace(entry(tmp_path, "a"), costs=True)
+    results = run_entry(chosen, tmp_path / "run")
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    for result, costs in zip(results, metrics["costs"], strict=True):
+        assert sum(costs) / 5 == pytest.approx(result["cost"])
+    model, _ = load(tmp_path / "run")
+    data = sentences(90, seed=4)  # of different lengths, and more than a batch
+    together = costs_of(TAGGING, model, data, 2)
+    alone = [costs_of(TAGGING, model, data.take([i]), 2) for i in range(90)]
+    assert torch.equal(together, torch.cat(alone))
+
+
+def test_costs_are_those_of_the_test_file_as_it_is_now(tmp_path):
+    chosen = replace(entry(tmp_path, "a"), costs=True)
+    run_entry(replace(chosen, costs=False), tmp_path / "run")
+    first = run_entry(chosen, tmp_path / "run")
+    before = files(tmp_path / "run")
+    assert run_entry(chosen, tmp_path / "run") == first
+    assert files(tmp_path / "run") == before
+    conllu(tmp_path / "test.conllu", sentences(5, seed=8))
+    run_entry(chosen, tmp_path / "run")
+    after = files(tmp_path / "run")
+    changed = {path.name for path in after if after[path] != before.get(path)}
+    assert "metrics.json" in changed
+
+
+def test_who_stops_early_leaves_no_process_behind(tmp_path):
+    """The long training is ended at once, and can go on."""
+    short = entry(tmp_path / "short", "short", epochs=1)
+    long = entry(tmp_path / "long", "long", epochs=100_000, patience=0)
+    found = compare([short, long], tmp_path / "out", processes=2)
+    assert next(found)[0].name == "short"
+    found.close()
+    assert not active_children()

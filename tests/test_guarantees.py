@@ -7,13 +7,14 @@ import sys
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
 import torch
 
 import beamlearn as bl
+from beamlearn.evaluate import incurred
 from beamlearn.hindsight import best_in_hindsight
 from beamlearn.online import ProjectedGradient
 from beamlearn.regret import certify, regret
@@ -21,6 +22,7 @@ from beamlearn.strategies import Continue, Interpolate, Reset, Stop, cutoff, exp
 
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
 small = import_module("small_population")
+pytestmark = pytest.mark.usefixtures("module_without_shape_checks")  # or it takes minutes
 
 ROUNDS, RUNS, UPPER = 64, 64, 8.0
 STRATEGIES = {
@@ -28,7 +30,7 @@ STRATEGIES = {
     "stop": Stop(),
     "reset": Reset(),
     "interpolate": Interpolate(exponential(0.5, 0.9)),
-    "cutoff": Interpolate(cutoff(16)),
+    "cutoff": Interpolate(cutoff(ROUNDS // 2)),
 }
 STATEMENTS = {
     "continue": "Theorem 3",
@@ -57,7 +59,7 @@ def runs_of(strategy, population, width):
 def coverage(runs, delta, bound=lambda proof: proof.bound, upper=UPPER):
     """The share of runs whose bound holds for min(loss, upper)."""
     proofs = runs.certificates(upper, delta, clip=True)
-    bounds = torch.tensor([bound(proof) for proof in proofs])
+    bounds = torch.tensor([bound(proof) for proof in proofs], dtype=torch.float64)
     return float((bounds >= runs.truth(upper)).double().mean())
 
 
@@ -76,9 +78,6 @@ def test_bounds_hold_as_often_as_they_say(strategy, case):
 def test_no_loss_exceeds_its_bound(strategy, case):
     runs, upper = runs_of(strategy, *case), small.largest_loss(case[1])
     assert max(float(runs.losses.max()), float(runs.expected.max())) <= upper
-    proofs = runs.certificates(upper, 0.1)
-    bounds = torch.tensor([proof.bound for proof in proofs])
-    assert (bounds >= runs.truth()).all()
 
 
 def test_theorem_3_needs_the_deviation():
@@ -97,35 +96,46 @@ def test_strategies_that_leave_the_policy_need_the_gap(strategy):
 def test_theorem_4_as_its_text_has_it_does_not_hold(strategy):
     """Read as the frequency of at least one increase, alpha-hat is large where it must not be."""
     runs = runs_of(strategy, *HARD)
-    assert coverage(replace(runs, on_policy=~runs.on_policy), 0.5) < 0.05
+    assert coverage(replace(runs, on_policy=~runs.on_policy), 0.5) < 0.25
 
 
 @pytest.mark.parametrize("strategy", ["continue", "stop", "reset"])
+def test_a_run_in_a_batch_is_a_run_alone(strategy):
+    runs = small.learn(STRATEGIES[strategy], rounds=12, runs=4, width=2, seed=1)
+    scorer = small.Policies(1)
+    rounds = bl.learn(
+        [small.space_of([(0, number)]) for number in runs.sentences[:, 3].tolist()],
+        small.Tagging(),
+        scorer,
+        ProjectedGradient(scorer.parameters(), small.LR, small.RADIUS),
+        loss=small.LOSS,
+        strategy=STRATEGIES[strategy],
+        width=2,
+    )
+    for t in range(12):
+        assert torch.equal(scorer.theta[0], runs.iterates[t, 3])
+        round = next(rounds)
+        assert round.losses.tolist() == [float(runs.losses[t, 3])]
+        assert round.on_policy.tolist() == [bool(runs.on_policy[t, 3])]
+
+
 @pytest.mark.parametrize("width", [1, 2])
-def test_a_run_in_a_batch_is_a_run_alone(strategy, width):
-    """The same with a graph, a LinearScorer and one example at a time."""
-    runs = small.learn(STRATEGIES[strategy], rounds=20, runs=4, width=width, seed=1)
-    for run in range(4):
+def test_expected_losses_are_those_of_a_graph_with_features(width, generator):
+    theta = torch.randn(small.Policies(2).theta.shape, generator=generator, dtype=torch.float64)
+    (found,) = small.expected_losses([theta], width)
+    task = bl.GraphTask(graph)
+    for own, losses in zip(theta, found, strict=True):
         scorer = bl.LinearScorer(features, names=NAMES, dtype=torch.float64)
-        optimizer = ProjectedGradient(scorer.parameters(), small.LR, small.RADIUS)
-        batches = [[NUMBERS[number]] for number in runs.sentences[:, run].tolist()]
-        options = {"loss": small.LOSS, "strategy": STRATEGIES[strategy], "width": width}
-        rounds = bl.learn(batches, bl.GraphTask(graph), scorer, optimizer, **options)
-        for t, round in enumerate(rounds):
-            torch.testing.assert_close(round.losses[0], runs.losses[t, run])
-            assert round.on_policy[0] == runs.on_policy[t, run]
-            if t + 1 < len(runs.iterates):
-                theta = runs.iterates[t + 1, run].flatten()
-                torch.testing.assert_close(scorer.theta.detach(), theta)
+        scorer.load_state_dict({"theta": own.flatten()})
+        expected = incurred([range(len(small.SENTENCES))], task, scorer, small.LOSS, width)
+        torch.testing.assert_close(losses, expected)
 
 
 NAMES = [context + tag for context, tag in product(small.WORDS + small.TAGS + "^", small.TAGS)]
-NUMBERS = [[number] for number in range(len(small.SENTENCES))]
 
 
-def graph(example):
+def graph(number):
     """A sentence as a graph; a node is the number of the sentence, the place and the tag."""
-    (number,) = example
     words, right = small.SENTENCES[number]
 
     def neighbors(node):
@@ -140,7 +150,7 @@ def graph(example):
 def features(path):
     found = dict.fromkeys(NAMES, 0.0)
     words, _ = small.SENTENCES[path[0][0]]
-    for (_, place, last), (_, _, tag) in zip(path, path[1:], strict=False):
+    for (_, place, last), (_, _, tag) in pairwise(path):
         found[words[place] + tag] += 1.0
         found[last + tag] += 1.0
     return {name: value for name, value in found.items() if value}
@@ -151,7 +161,6 @@ def features(path):
 def test_transition_costs_add_up(strategy, width):
     """Eq. (3), with transition costs from the neighbors of each beam."""
     scorer = small.Policies(1)
-    draws = torch.Generator().manual_seed(3)
     rounds = bl.learn(
         [small.everything(1)] * 12,
         small.Tagging(),
@@ -160,7 +169,7 @@ def test_transition_costs_add_up(strategy, width):
         loss=small.LOSS,
         strategy=STRATEGIES[strategy],
         width=width,
-        generator=draws,
+        generator=torch.Generator().manual_seed(3),
         trajectories=True,
     )
     for round in rounds:
@@ -198,36 +207,39 @@ def test_theorem_2(strategy, case):
         assert (costs.view(RUNS, -1) @ runs.probabilities <= bound + 1e-9).all()
 
 
-@pytest.fixture(scope="module")
-def explicit():
-    """A run that sees the whole population in every round: its losses, iterates and gradients."""
+def test_theorem_1():
+    """With explicit expectations the mean loss is exact, and it is the best one's but for a regret.
+
+    The distribution is the whole batch, in which some sentences come several times.
+    """
+    numbers = [*range(8), 0, 0, 0, 0, 0, 5, 5, 5]
     scorer, iterates = small.Policies(1), []
 
     def batches():
-        for _ in range(ROUNDS):
+        for _ in range(32):
             iterates.append(scorer.theta.detach().clone())
-            yield small.everything(1)
+            yield small.space_of((0, number) for number in numbers)
 
     optimizer = ProjectedGradient(scorer.parameters(), small.LR, small.RADIUS)
     rounds = list(bl.learn(batches(), small.Tagging(), scorer, optimizer, loss=small.LOSS, width=1))
-    losses = torch.stack([round.losses.mean() for round in rounds])
-    return losses, torch.cat(iterates), max(round.gradient_norm for round in rounds)
-
-
-def test_theorem_1(explicit):
-    losses, iterates, steepest = explicit
-    expected = small.expected_losses(iterates[:, None], width=1).mean(dim=(1, 2))
+    losses = [float(round.losses.mean()) for round in rounds]
+    expected = small.expected_losses(iterates, width=1)[:, 0, numbers].mean(dim=-1)
+    steepest = max(round.gradient_norm for round in rounds)
     found = []
-    for m in (4, 16, 64):
-        mean = certify(losses[:m], upper=small.largest_loss(1), explicit=True).bound
-        assert mean == pytest.approx(float(expected[:m].mean()))
-        scorer = small.Policies(m)
-        scorer.load_state_dict({"theta": iterates[:m]})
+    for m in (8, 32):
+        proof = certify(losses[:m], upper=small.largest_loss(1), explicit=True)
+        assert proof.bound == pytest.approx(float(expected[:m].mean()))
+        own = small.Policies(m)
+        own.load_state_dict({"theta": torch.cat(iterates[:m])})
         with torch.no_grad():
-            path = bl.beam_trajectory(small.everything(m), scorer, width=1)
-        best = best_in_hindsight([path], small.Policies(1), small.LOSS, radius=small.RADIUS)
-        found.append(regret(mean, best.value, best.lower).gamma_upper)
-        assert found[-1] <= ProjectedGradient.regret_bound(
+            space = small.space_of((run, number) for run in range(m) for number in numbers)
+            path = bl.beam_trajectory(space, own, width=1)
+        best = best_in_hindsight(
+            [path], small.Policies(1), small.LOSS, radius=small.RADIUS, tolerance=0.05
+        )
+        found.append(regret(proof.bound, best.value, best.lower))
+        assert found[-1].gamma_upper <= ProjectedGradient.regret_bound(
             m, lr=small.LR, radius=small.RADIUS, gradient_bound=steepest
         )
-    assert found[0] > 2 * found[1] > 4 * found[2] > 0
+    early, late = found
+    assert late.gamma_upper < 0.75 * early.gamma_lower

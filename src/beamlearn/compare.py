@@ -1,20 +1,34 @@
 """Run many trainings, one process per core; what is done stays done."""
 
 import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+import signal
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
+from .batches import batches_of
+from .evaluate import evaluate
 from .fit import fit
 from .run import CONFIG, Run, RunError
+from .tasks.decoding import Place
 from .tasks.experiment import begin, read_experiment, resume
+from .tasks.kind import D, E, Kind, M
 from .tasks.kinds import TASKS
 from .tasks.settings import Experiment
+
+Results = list[dict[str, Any]]
+"""One report for each test width."""
+BATCH = 64
+"""How many examples are searched together for their costs."""
 
 
 @dataclass(frozen=True)
@@ -28,15 +42,22 @@ class Entry:
     widths: tuple[int, ...]
     test: str
     """The file to test on."""
+    costs: bool = False
+    """Keep the cost of each test example, too, and notice that the test file was changed?"""
+    device: str = "cpu"
 
 
 class CompareError(RuntimeError):
-    """Entries that failed; the message names them."""
+    """Entries that failed; the message names them, and `failed` has the error of each."""
+
+    def __init__(self, message: str, failed: dict[str, BaseException]) -> None:
+        super().__init__(message)
+        self.failed = failed
 
 
 def compare(
     entries: Sequence[Entry], out: str | Path, processes: int | None = None
-) -> Iterator[tuple[Entry, list[dict[str, Any]]]]:
+) -> Generator[tuple[Entry, Results], None, None]:
     """Train and test every entry in its own folder under `out`; yield each when it is done.
 
     Interrupted at any moment and called again, it goes on where it was: finished entries are
@@ -47,47 +68,102 @@ def compare(
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"Entries need names of their own, but two are called {twice!r}.")
-    workers = processes or os.cpu_count() or 1
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    failed: dict[str, BaseException] = {}
+    with workers(processes or os.cpu_count() or 1) as pool:
         waiting = {
             pool.submit(run_entry, entry, Path(out) / entry.name): entry for entry in entries
         }
-        try:
-            for done in as_completed(waiting):
-                if done.exception() is None:
-                    yield waiting[done], done.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
-    failed = {entry.name: done.exception() for done, entry in waiting.items() if done.exception()}
+        for done in as_completed(waiting):
+            if error := done.exception():
+                failed[waiting[done].name] = error
+            else:
+                yield waiting[done], done.result()
     if failed:
-        name, error = next(iter(failed.items()))
+        ordered = {name: failed[name] for name in names if name in failed}
+        name, error = next(iter(ordered.items()))
         raise CompareError(
-            f"{len(failed)} of {len(entries)} entries failed ({', '.join(failed)}); {name}: "
-            f"{error} What is done stays done: mend this and compare again."
+            f"{len(failed)} of {len(entries)} entries failed ({', '.join(ordered)}); {name}: "
+            f"{error} What is done stays done: mend this and compare again.",
+            ordered,
         ) from error
 
 
-def run_entry(entry: Entry, folder: Path) -> list[dict[str, Any]]:
+@contextmanager
+def workers(processes: int) -> Iterator[Executor]:
+    """Processes to run entries in; whatever ends this one ends them, at once."""
+    others = active_children()
+    pool = ProcessPoolExecutor(processes, get_context("spawn"), initializer=serve)
+    try:
+        yield pool
+    except BaseException:
+        for child in active_children():
+            if child not in others:
+                child.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def serve() -> None:
+    """In a process of its own: leave interrupts to the process that began it, and end with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=end_with_parent, daemon=True).start()
+
+
+def end_with_parent() -> None:
+    """Wait until the process that began this one is gone, even if it was killed."""
+    if (parent := parent_process()) is not None:
+        parent.join()
+        os._exit(1)
+
+
+def run_entry(entry: Entry, folder: Path) -> Results:
     """Train (or go on training) and test one entry; return its results, width by width."""
     torch.set_num_threads(1)
     kind = TASKS[entry.experiment.task]
     if (folder / CONFIG).exists():
         run = Run.open(folder)
         check_same(entry, read_experiment(kind, run), folder)
-        measured = run.load_metrics() or {"results": []}
-        widths = tuple(result["width"] for result in measured["results"])
-        if (measured.get("file"), widths) == (entry.test, entry.widths):
-            return list(measured["results"])
-        prepared = resume(kind, folder)
+        if (results := known_results(entry, run)) is not None:
+            return results
+        prepared = resume(kind, folder, entry.device)
     else:
-        prepared = begin(kind, entry.experiment, folder)
-    run = prepared.keeper.run
+        prepared = begin(kind, entry.experiment, folder, entry.device)
+    run, model = prepared.keeper.run, prepared.model
     with run.lock():
         fit(prepared.training, prepared.keeper)
         test = kind.read(entry.test, prepared.experiment)
-        results = [kind.report(prepared.model, test, width).to_json() for width in entry.widths]
-        run.save_metrics({"file": entry.test, "examples": len(test), "results": results})
+        results = [kind.report(model, test, width).to_json() for width in entry.widths]
+        metrics = {"file": entry.test, "examples": len(test), "results": results}
+        if entry.costs:
+            costs = [costs_of(kind, model, test, width).tolist() for width in entry.widths]
+            metrics |= {"fingerprint": test.digest, "costs": costs}
+        run.save_metrics(metrics)
     return results
+
+
+def known_results(entry: Entry, run: Run) -> Results | None:
+    """What was measured before, if it is what the entry asks for."""
+    metrics = run.load_metrics() or {"results": []}
+    results: Results = metrics["results"]
+    widths = tuple(result["width"] for result in results)
+    if (metrics.get("file"), widths) != (entry.test, entry.widths):
+        return None
+    if entry.costs:
+        test = TASKS[entry.experiment.task].read(entry.test, entry.experiment)
+        if "costs" not in metrics or metrics["fingerprint"] != test.digest:
+            return None
+    return results
+
+
+def costs_of(kind: Kind[E, D, M], model: M, data: D, width: int) -> Float[Tensor, " examples"]:
+    """What each output of a beam of `width` costs, in the order of the data."""
+    places = [Place(example, n) for n, example in enumerate(kind.examples(model, data))]
+    batches = batches_of(places, BATCH)
+    order = torch.tensor([place.number for batch in batches for place in batch])
+    examples = ([place.sentence for place in batch] for batch in batches)
+    found = evaluate(examples, model, model.scorer, width).costs.cpu()
+    return torch.empty_like(found).index_copy(0, order, found)
 
 
 def check_same(entry: Entry, begun: Experiment, folder: Path) -> None:

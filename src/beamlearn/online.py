@@ -61,6 +61,11 @@ class OnlineOptimizer(Optimizer, ABC):
     def _move(self, parameter: Tensor, state: dict[str, Any], rate: float) -> None:
         """Update one parameter in place, before the projection."""
 
+    @staticmethod
+    @abstractmethod
+    def regret_bound(rounds: int, *, lr: float, radius: float, gradient_bound: float) -> float:
+        """The largest average regret after so many rounds of convex losses."""
+
 
 @final
 class ProjectedGradient(OnlineOptimizer):

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from .. import __version__
 from .certify import certify
+from .compare import compare_group
 from .demo import demo
 from .evaluate import evaluate
 from .predict import predict
@@ -22,6 +23,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(train(), name="train")
+app.add_typer(compare_group(), name="compare")
 app.command()(predict)
 app.command()(evaluate)
 app.command()(certify)
