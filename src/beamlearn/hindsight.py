@@ -224,6 +224,8 @@ LEVEL = 0.7
 """How far up from the lower bound to the value the next point should be."""
 LARGEST = 100
 """Tangents that are not needed are dropped beyond so many."""
+ROUNDING = 1e-12
+"""No gap can be told from 0 below this share of the value."""
 
 
 def _certify(
@@ -246,7 +248,7 @@ def _certify(
         bundle.add(point, found, slope)
         if found < value:
             value, best = found, point
-        enough = tolerance * max(1.0, abs(value))
+        enough = max(tolerance, ROUNDING) * max(1.0, abs(value))
         lower, point = bundle.search(best, value, lower, enough)
         if on_step is not None:
             on_step(evaluations, value, lower)
@@ -356,10 +358,10 @@ def _active_set(
     Up to `slack` in the conditions of optimality, and from the places where `start` is positive.
     """
     w, active = start.clone(), start > 0
-    ridge = 1e-13 * gram.diagonal().max() * torch.eye(len(gram), dtype=gram.dtype)
+    ridged = gram + 1e-13 * gram.diagonal().max() * torch.eye(len(gram)).to(gram)
     for _ in range(20 * len(gram)):
         goal = torch.zeros_like(w)
-        goal[active] = torch.linalg.solve((gram + ridge)[active][:, active], linear[active])
+        goal[active] = torch.linalg.solve(ridged[active][:, active], linear[active])
         blocked = active & (goal <= 0)
         if bool(blocked.any()):
             reach = (w / (w - goal).clamp(min=1e-300)).masked_fill(~blocked, torch.inf)
