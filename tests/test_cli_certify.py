@@ -3,12 +3,14 @@
 import json
 
 import pytest
+import torch
 from tiny import conllu, sentences
 
 from beamlearn.cli.main import run
 from beamlearn.guarantee import Judged
 from beamlearn.mixture import parted
 from beamlearn.regret import certify
+from beamlearn.retrospect import losses_of, training_again
 from beamlearn.run import Run
 
 PROVEN = [
@@ -69,9 +71,9 @@ def test_the_certificate_is_that_of_the_logged_losses(proven, capsys):
 def test_losses_are_those_of_the_iterates_before_their_updates(proven):
     """The loss of a kept iterate on the batch of its own round is what was logged."""
     judged = Judged.open(proven)
-    batches = judged.training().batches(0)
-    for number, state in judged.iterates().items():
-        found = judged.losses_of(state, [batches[number - 1]])
+    batches = training_again(judged).batches(0)
+    for number, state in judged.iterates.items():
+        found = losses_of(judged, state, [batches[number - 1]])
         place = judged.examples_before(number)
         assert found == pytest.approx(judged.evidence.losses[place : place + len(found)])
 
@@ -88,14 +90,19 @@ def test_a_run_after_some_of_its_examples(proven, capsys):
     whole, part = Judged.open(proven), Judged.open(proven).first(50)
     assert len(part.evidence) == 52  # the end of a round of four
     assert part.evidence.losses == whole.evidence.losses[:52]
-    assert max(part.iterates()) <= 13
+    assert max(part.iterates) <= 13
     assert told(capsys, proven, "--clip", 1, "--examples", 50)["certificate"]["rounds"] == 52
 
 
 def test_in_words(proven, capsys):
     assert beamlearn("certify", proven, "--clip", 1) == 0
     text = capsys.readouterr().out
-    for part in ("With probability", "Theorem 3, 120 examples", "independent draws", "wrong"):
+    for part in (
+        "With probability",
+        "Theorem 3, 120 examples",
+        "independent draws",
+        "the expected cost",
+    ):
         assert part in text
 
 
@@ -108,7 +115,7 @@ def test_regret_selection_test_loss_and_figure(proven, files, capsys, tmp_path):
     split = found["regret"]
     assert split["certified"]
     assert split["epsilon_lower"] <= split["epsilon_upper"] <= split["loss"] + 1e-6
-    assert found["selection"]["round"] in Judged.open(proven).iterates()
+    assert found["selection"]["round"] in Judged.open(proven).iterates
     assert found["test_loss"] > 0
     assert figure.read_text(encoding="utf-8").startswith("<?xml")
     results = {}
@@ -122,7 +129,7 @@ def test_regret_selection_test_loss_and_figure(proven, files, capsys, tmp_path):
 
 
 def test_a_mixture_predicts_what_its_iterates_predict(proven, files, capsys):
-    from beamlearn.mixture import seed_of
+    from beamlearn.seeds import seed_of
     from beamlearn.tasks.decoding import in_order
     from beamlearn.tasks.experiment import load
     from beamlearn.tasks.tagging.decode import tag
@@ -160,7 +167,7 @@ def test_first_weights_that_saw_the_examples(files, proven, tmp_path, capsys):
     out = train(files, tmp_path / "run", "--warm-start", proven)
     capsys.readouterr()
     assert beamlearn("certify", out, "--clip", 1) == 2
-    assert "first weights were learned from the same examples" in capsys.readouterr().err
+    assert "first weights are those of another run" in capsys.readouterr().err
 
 
 def test_losses_above_the_bound(proven, capsys):
@@ -168,6 +175,71 @@ def test_losses_above_the_bound(proven, capsys):
     assert "`upper`" in capsys.readouterr().err
     assert beamlearn("certify", proven, "--upper", 1, "--clip", 1) == 2
     assert "both came" in capsys.readouterr().err
+
+
+def test_a_changed_file_is_noticed(files, tmp_path, capsys):
+    copy = tmp_path / "train.conllu"
+    with open(files["train"], encoding="utf-8") as file:
+        text = file.read()
+    copy.write_text(text, encoding="utf-8")
+    out = train({**files, "train": str(copy)}, tmp_path / "run", "--mixture", 3)
+    copy.write_text(text + text, encoding="utf-8")
+    capsys.readouterr()
+    for option in ("--select", "--regret"):
+        assert beamlearn("certify", out, "--clip", 1, option) == 2
+        assert "is not what the training" in capsys.readouterr().err
+
+
+def test_losses_that_cannot_be_found_again(files, tmp_path, capsys):
+    out = train(files, tmp_path / "run", "--mixture", 3)
+    log = out / "rounds.jsonl"
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        if "each" in line:
+            line["each"]["losses"] = [loss + 0.5 for loss in line["each"]["losses"]]
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    capsys.readouterr()
+    assert beamlearn("certify", out, "--clip", 9, "--select") == 2
+    assert "done again, must find the losses that were logged" in capsys.readouterr().err
+
+
+def test_a_log_with_a_missing_round(files, tmp_path, capsys):
+    out = train(files, tmp_path / "run")
+    log = out / "rounds.jsonl"
+    lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+    log.write_text("".join(lines[:5] + lines[6:]), encoding="utf-8")
+    capsys.readouterr()
+    assert beamlearn("certify", out, "--clip", 1) == 2
+    assert "not the log of one pass" in capsys.readouterr().err
+
+
+def test_constraints_and_stop_leave_losses_unbounded(files, tmp_path, capsys):
+    out = train(files, tmp_path / "run", "--strategy", "stop")
+    capsys.readouterr()
+    assert beamlearn("certify", out) == 2
+    assert "a strategy that goes to the end" in capsys.readouterr().err
+
+
+def test_first_weights_are_put_into_the_ball(files):
+    from tiny import training
+
+    from beamlearn.learn import Round
+
+    steps = training(optimizer="gradient", radius=0.1, learning_rate=1.0)
+    weights = torch.cat([p.detach().flatten() for p in steps.scorer.parameters()])
+    assert float(weights.norm()) == pytest.approx(0.1)
+    assert isinstance(next(iter(steps)), Round)
+
+
+def test_no_iterate_so_early(files, tmp_path, capsys):
+    out = train(files, tmp_path / "run", "--mixture", 1)
+    number = next(iter(Judged.open(out).iterates))
+    capsys.readouterr()
+    if number > 1:
+        assert beamlearn("certify", out, "--clip", 1, "--examples", 1, "--select") == 2
+        assert "None of the kept iterates" in capsys.readouterr().err
+    assert beamlearn("certify", out, "--clip", 1, "--figure", "bound.gif") == 2
+    assert "--figure must end in" in capsys.readouterr().err
 
 
 def test_nothing_bounds_the_losses(files, tmp_path, capsys):

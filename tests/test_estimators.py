@@ -9,6 +9,7 @@ from tiny import begin, load, resume
 
 from beamlearn.data.text import DataError
 from beamlearn.estimators import BeamTagger, NotFittedError
+from beamlearn.estimators.parameters import RUN_ONLY
 from beamlearn.fit import fit
 from beamlearn.run import RunError
 from beamlearn.settings import Learning, SettingsError
@@ -60,6 +61,7 @@ def test_parameters_are_the_settings():
         name: field.default
         for group in (Learning, TaggerSettings)
         for name, field in group.model_fields.items()
+        if name not in RUN_ONLY
     }
     assert BeamTagger().get_params() == {**settings, "device": "cpu", "verbose": False}
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from beamlearn.mixture import Average, Mixture, Reservoir, joined, parted, state_of
+from beamlearn.mixture import Average, Mixture, Reservoir, joined, learned, parted
 
 
 class Number(nn.Module):
@@ -63,6 +63,21 @@ def test_kept_iterates_are_copies():
     assert float(reservoir.iterates[1]["value"]) == 1.0
 
 
+def test_frozen_parameters_are_not_kept():
+    model = nn.ModuleDict({"frozen": Number(5.0), "free": Number(1.0)})
+    model["frozen"].value.requires_grad_(False)
+    assert list(learned(model)) == ["free.value"]
+    other = {"free.value": torch.tensor(2.0)}
+    parts = Mixture(model, [other]).parts(1)
+    next(parts)
+    assert (model["frozen"].value.item(), model["free"].value.item()) == (5.0, 2.0)
+
+
+def test_a_mixture_needs_an_iterate():
+    with pytest.raises(ValueError, match="A mixture needs at least one iterate, but none came"):
+        Mixture(Number(), [])
+
+
 def test_a_reservoir_needs_room():
     with pytest.raises(ValueError, match="`size` of a reservoir must be at least 1, but 0 came"):
         Reservoir(0)
@@ -80,14 +95,14 @@ def test_the_average_of_all_iterates():
 
 
 def test_joined_states_can_be_parted():
-    states = {3: state_of(Number(3.0)), 11: state_of(Number(11.0))}
+    states = {3: learned(Number(3.0)), 11: learned(Number(11.0))}
     found = parted(joined(states))
     assert {round: float(state["value"]) for round, state in found.items()} == {3: 3.0, 11: 11.0}
 
 
 def test_each_example_has_one_iterate_whatever_else_is_there():
     model = Number(-1.0)
-    mixture = Mixture(model, [state_of(Number(float(i))) for i in range(4)], seed=7)
+    mixture = Mixture(model, [learned(Number(float(i))) for i in range(4)], seed=7)
 
     def owners(count):
         return {n: model.value.item() for part in mixture.parts(count) for n in part}
@@ -102,7 +117,7 @@ def test_each_example_has_one_iterate_whatever_else_is_there():
 
 def test_weights_come_back_when_decoding_is_broken_off():
     model = Number(-1.0)
-    mixture = Mixture(model, [state_of(Number(1.0))])
+    mixture = Mixture(model, [learned(Number(1.0))])
     parts = mixture.parts(3)
     next(parts)
     assert model.value.item() == 1.0

@@ -74,7 +74,7 @@ def test_a_selection_in_words():
     found = select([[1.0] * 100, [0.5] * 100, []], upper=1.0)
     assert str(found) == (
         "With probability at least 0.95, the expected loss of iterate 2, chosen among 2, is at "
-        "most 0.6358.\n"
+        "most 0.6359.\n"
         "       0.5  mean loss on later examples\n"
         "    0.1358  deviation of a sample of this size, and the choice"
     )
@@ -99,3 +99,12 @@ def test_a_selection_in_words():
 def test_refusals(later, options, message):
     with pytest.raises(ValueError, match=message):
         select(later, **({"upper": 1.0} | options))
+
+
+def test_with_clip_losses_above_the_bound_count_as_it():
+    found = select([[3.0, 0.0] * 50, [0.5] * 100], upper=1.0, clip=True)
+    assert found.index == 0 or found.empirical_loss == 0.5
+    assert select([[3.0, 0.0] * 50], upper=1.0, clip=True).empirical_loss == 0.5
+    assert "min(loss, 1)" in str(found)
+    with pytest.raises(ValueError, match="iterate 1, example 1"):
+        select([[3.0, 0.0] * 50], upper=1.0)

@@ -5,7 +5,16 @@ from dataclasses import asdict, dataclass
 from math import log, sqrt
 from typing import Any
 
-from .recorded import Numbers, check_delta, check_number, check_upper, probably, vector
+from .recorded import (
+    Numbers,
+    check_delta,
+    check_number,
+    check_upper,
+    named,
+    probably,
+    rounded_up,
+    vector,
+)
 
 
 @dataclass(frozen=True)
@@ -105,10 +114,10 @@ class Certificate:
         return {**asdict(self), "bound": self.bound, "vacuous": self.vacuous}
 
     def __str__(self) -> str:
-        what = f"min(loss, {self.upper:g})" if self.clip else "loss"
+        what = named(self.upper, self.clip)
         lines = [
             f"{probably(self.delta)} the expected {what} of the mixture of all iterates is at "
-            f"most {self.bound:.4g} ({self.statement}, {self.rounds} examples).",
+            f"most {rounded_up(self.bound)} ({self.statement}, {self.rounds} examples).",
             f"{self.empirical_loss:10.4g}  mean {what}, each before the update on it",
         ]
         if self.roll_in_gap:
@@ -151,7 +160,7 @@ class CostCertificate:
         counted = f", increases above {self.loss.upper:g} counted as that," * self.loss.clip
         return (
             f"{probably(self.delta)} the expected cost{counted} of the mixture's outputs is at "
-            f"most {self.bound:.4g} (Theorem 2).\n"
+            f"most {rounded_up(self.bound)} (Theorem 2).\n"
             f"{self.optimum + self.deviation:10.4g}  cost of the best outputs\n"
             f"{self.loss.bound:10.4g}  bound on the loss, which bounds what is added"
         )

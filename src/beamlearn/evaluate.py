@@ -82,7 +82,10 @@ def incurred(
     """
     with evaluating(scorer):
         paths = (beam_trajectory(task.space(b), scorer, width, finish=finish) for b in batches)
-        return torch.cat([path.losses(loss, reduction) for path in paths])
+        losses = [path.losses(loss, reduction) for path in paths]
+    if not losses:
+        raise ValueError("`incurred` needs at least one batch, but none came.")
+    return torch.cat(losses)
 
 
 @contextmanager

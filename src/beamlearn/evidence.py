@@ -8,7 +8,7 @@ from torch import nn
 
 from .run import Run
 from .settings import Learning
-from .strategies import Continue, Interpolate, Strategy
+from .strategies import Continue
 
 
 class NoGuaranteeError(ValueError):
@@ -74,12 +74,12 @@ def chained(each: Sequence[Mapping[str, Any]], name: str) -> tuple[Any, ...]:
     return tuple(value for one in each for value in one[name])
 
 
-def obstacles(learning: Learning, scorer: nn.Module, seen_before: bool) -> list[str]:
+def obstacles(learning: Learning, scorer: nn.Module, warm: bool) -> list[str]:
     """Why the theorems say nothing about a training; empty if they do.
 
-    `seen_before` says whether its first weights were learned from the same examples.
+    `warm` says whether its first weights are those of another run.
     """
-    first, last = learning.width_at(2)(1), learning.final_width
+    first, last = learning.first_width, learning.final_width
     found = {
         "the rounds did not take examples in random order and log each loss; train with --stream": (
             not learning.stream
@@ -88,12 +88,12 @@ def obstacles(learning: Learning, scorer: nn.Module, seen_before: bool) -> list[
         "learned from an example says nothing new about it; train with --epochs 1": (
             learning.epochs > 1
         ),
-        "with dropout the recorded losses are not those of the policy; train with --dropout 0": (
-            has_dropout(scorer)
-        ),
+        "with dropout the recorded losses are not those of the policy; train with --dropout 0 "
+        "(and --word-dropout 0)": has_dropout(scorer),
         f"the width went from {first} to {last}, so the iterates are policies of different "
         "spaces; train at one width": first != last,
-        "its first weights were learned from the same examples; start from other ones": seen_before,
+        "its first weights are those of another run, which may have learned from the same "
+        "examples; train without --warm-start": warm,
     }
     return [reason for reason, holds in found.items() if holds]
 
@@ -102,20 +102,26 @@ def has_dropout(scorer: nn.Module) -> bool:
     """Does it draw anything at random in training?"""
     rates = [m.p for m in scorer.modules() if isinstance(m, nn.Dropout)]
     rates += [m.dropout for m in scorer.modules() if isinstance(m, nn.RNNBase)]
+    rates += [getattr(m, "word_dropout", 0.0) for m in scorer.modules()]
     return any(rate > 0 for rate in rates)
 
 
-def qualified(run: Run, learning: Learning, scorer: nn.Module, seen_before: bool) -> Evidence:
+def qualified(run: Run, learning: Learning, scorer: nn.Module, warm: bool) -> Evidence:
     """The evidence of a run that the theorems speak of; otherwise an error with every reason."""
-    reasons = obstacles(learning, scorer, seen_before)
+    reasons = obstacles(learning, scorer, warm)
     evidence = evidence_of(run.rounds())
     if evidence is None and not reasons:
         reasons.append("no round is logged yet; train it with --resume")
     strategy = learning.collection(1)
-    if evidence is not None and needs_flags(strategy) and evidence.on_policy is None:
+    if evidence is not None and evidence.on_policy is None and not isinstance(strategy, Continue):
         reasons.append(
             f"the log lacks the on-policy flags that {type(strategy).__name__.lower()} needs; "
             "restore rounds.jsonl from a copy, or train anew"
+        )
+    if not reasons and not one_pass(run.rounds(), learning.final_width):
+        reasons.append(
+            "rounds.jsonl is not the log of one pass at one width; restore it from a copy, or "
+            "train anew"
         )
     if evidence is None or reasons:
         raise NoGuaranteeError(
@@ -124,6 +130,10 @@ def qualified(run: Run, learning: Learning, scorer: nn.Module, seen_before: bool
     return evidence
 
 
-def needs_flags(strategy: Strategy) -> bool:
-    """Must it be counted how often the learned policy was left?"""
-    return not isinstance(strategy, Continue | Interpolate)
+def one_pass(records: Iterable[Mapping[str, Any]], width: int) -> bool:
+    """Does a log have every round once, at one width, and at most one epoch?"""
+    lines = list(records)
+    rounds = [line["round"] for line in lines if "examples" in line]
+    widths = {line["width"] for line in lines if "examples" in line}
+    epochs = max((line.get("epoch", 0) for line in lines), default=0)
+    return rounds == list(range(1, len(rounds) + 1)) and widths <= {width} and epochs <= 1

@@ -9,12 +9,12 @@ from torch import Tensor, nn
 from .seeds import seed_of
 
 State = dict[str, Tensor]
-"""The parameters of a module by their names."""
+"""Parameters of a module by their names."""
 
 
-def state_of(model: nn.Module) -> State:
-    """A copy of the parameters."""
-    return {name: value.detach().clone() for name, value in model.state_dict().items()}
+def learned(model: nn.Module) -> State:
+    """A copy of the parameters that are learned; frozen ones are the same in all iterates."""
+    return {n: p.detach().clone() for n, p in model.named_parameters() if p.requires_grad}
 
 
 @final
@@ -43,12 +43,12 @@ class Reservoir:
     def offer(self, round: int, model: nn.Module) -> None:
         """Perhaps keep the parameters that the round begins with."""
         if len(self.iterates) < self.size:
-            self.iterates[round] = state_of(model)
+            self.iterates[round] = learned(model)
             return
         place = seed_of(self.seed, "mixture", round) % round
         if place < self.size:
             held = list(self.iterates.items())
-            held[place] = (round, state_of(model))
+            held[place] = (round, learned(model))
             self.iterates = dict(held)
 
 
@@ -85,11 +85,8 @@ class Average:
     def offer(self, model: nn.Module) -> None:
         """Take in the parameters that a round begins with."""
         self.count += 1
-        for name, value in state_of(model).items():
-            if self.count == 1 or not value.is_floating_point():
-                self.state[name] = value
-            else:
-                self.state[name].lerp_(value, 1 / self.count)
+        for name, value in learned(model).items():
+            self.state.setdefault(name, value).lerp_(value, 1 / self.count)
 
 
 @final
@@ -104,18 +101,22 @@ class Mixture:
     iterates: Sequence[Mapping[str, Tensor]]
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        if not self.iterates:
+            raise ValueError("A mixture needs at least one iterate, but none came.")
+
     def parts(self, count: int) -> Iterator[list[int]]:
         """For one iterate after the other, while its parameters are in the model: its examples.
 
         Afterwards the model has the parameters back that it had.
         """
         drawn = [seed_of(self.seed, "example", n) % len(self.iterates) for n in range(count)]
-        before = state_of(self.model)
+        before = {name: value.clone() for name, value in self.model.state_dict().items()}
         try:
             for place, iterate in enumerate(self.iterates):
                 numbers = [number for number, one in enumerate(drawn) if one == place]
                 if numbers:
-                    self.model.load_state_dict(dict(iterate))
+                    self.model.load_state_dict({**before, **iterate})
                     yield numbers
         finally:
             self.model.load_state_dict(before)

@@ -1,7 +1,7 @@
 """Recorded numbers, checked before anything is concluded from them."""
 
 from collections.abc import Sequence
-from math import isfinite
+from math import floor, isfinite, log10
 
 import torch
 from jaxtyping import Float
@@ -86,4 +86,21 @@ def check_number(value: float, name: str) -> None:
 
 def probably(delta: float | None) -> str:
     """How sure a statement is, to begin its sentence with."""
-    return "Surely" if delta is None else f"With probability at least {1 - delta:g},"
+    return "Surely" if delta is None else f"With probability at least {1 - delta:.12g},"
+
+
+def rounded_up(bound: float) -> str:
+    """A bound in four digits that is not below it.
+
+    >>> rounded_up(0.123412), rounded_up(0.5)
+    ('0.1235', '0.5')
+    """
+    shown = f"{bound:.4g}"
+    if float(shown) >= bound:
+        return shown
+    return f"{bound + 10.0 ** (floor(log10(abs(bound))) - 3):.4g}"
+
+
+def named(upper: float, clip: bool) -> str:
+    """What a certificate is about."""
+    return f"min(loss, {upper:g})" if clip else "loss"

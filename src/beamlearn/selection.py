@@ -2,10 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from math import log, sqrt
+from math import inf, log, sqrt
 from typing import Any
 
-from .recorded import Numbers, check_delta, check_upper, losses_within, probably
+from .recorded import (
+    Numbers,
+    check_delta,
+    check_upper,
+    losses_within,
+    named,
+    probably,
+    rounded_up,
+)
 
 
 @dataclass(frozen=True)
@@ -22,6 +30,8 @@ class Selected:
     delta: float
     estimates: tuple[float | None, ...]
     """The bound of every iterate; None where no later examples were seen."""
+    clip: bool = False
+    """Is it about min(loss, u) instead of the loss?"""
 
     @property
     def bound(self) -> float:
@@ -39,18 +49,21 @@ class Selected:
 
     def __str__(self) -> str:
         eligible = sum(estimate is not None for estimate in self.estimates)
+        what = named(self.upper, self.clip)
         lines = [
-            f"{probably(self.delta)} the expected loss of iterate {self.index + 1}, chosen among "
-            f"{eligible}, is at most {self.bound:.4g}.",
-            f"{self.empirical_loss:10.4g}  mean loss on later examples",
+            f"{probably(self.delta)} the expected {what} of iterate {self.index + 1}, chosen among "
+            f"{eligible}, is at most {rounded_up(self.bound)}.",
+            f"{self.empirical_loss:10.4g}  mean {what} on later examples",
             f"{self.deviation:10.4g}  deviation of a sample of this size, and the choice",
         ]
         if self.vacuous:
-            lines.append(f"Vacuous: no loss is above {self.upper:g} anyway.")
+            lines.append(f"Vacuous: no {what} is above {self.upper:g} anyway.")
         return "\n".join(lines)
 
 
-def select(later_losses: Sequence[Numbers], *, upper: float, delta: float = 0.05) -> Selected:
+def select(
+    later_losses: Sequence[Numbers], *, upper: float, delta: float = 0.05, clip: bool = False
+) -> Selected:
     """Choose one iterate by its losses on examples that came after it, and bound its loss.
 
     argmin over t of  mean(l_t) + u sqrt(log(K / delta) / (2 n_t))
@@ -59,7 +72,8 @@ def select(later_losses: Sequence[Numbers], *, upper: float, delta: float = 0.05
     no update before it has seen; K iterates have any. Given the iterate these are independent, so
     by Hoeffding's inequality each estimate is below the iterate's expected loss with probability
     at most delta / K, and one of them is with at most delta: the least estimate bounds the
-    expected loss of the iterate that has it. Which iterates are kept, and how many examples each
+    expected loss of the iterate that has it. With `clip=True` all of this is about min(loss, u).
+    Which iterates are kept, and how many examples each
     gets, must not depend on these losses.
 
     Cesa-Bianchi, Conconi and Gentile (2004) choose among all m iterates of a run by a penalty of
@@ -81,11 +95,12 @@ def select(later_losses: Sequence[Numbers], *, upper: float, delta: float = 0.05
     found: dict[int, tuple[float, float]] = {}
     for index, losses in enumerate(later_losses):
         if len(losses) > 0:
-            values = losses_within(losses, upper, f"iterate {index + 1}, example", "raise `upper`")
+            most, place = inf if clip else upper, f"iterate {index + 1}, example"
+            values = losses_within(losses, most, place, "raise `upper`").clamp(max=upper)
             deviation = upper * sqrt(log(eligible / delta) / (2 * len(values)))
             found[index] = float(values.mean()), deviation
     best = min(found, key=lambda index: sum(found[index]))
     estimates = tuple(
         sum(found[index]) if index in found else None for index in range(len(later_losses))
     )
-    return Selected(best, *found[best], upper, delta, estimates)
+    return Selected(best, *found[best], upper, delta, estimates, clip)

@@ -155,7 +155,7 @@ class Learning(Settings):
 
     @model_validator(mode="after")
     def _check_best(self) -> "Learning":
-        loss = self._named_loss
+        loss = self.named_loss
         if self.best is not None and "best" not in signature(loss).parameters:
             able = [n for n, known in SURROGATES.items() if "best" in signature(known).parameters]
             raise ValueError(
@@ -166,7 +166,7 @@ class Learning(Settings):
 
     @model_validator(mode="after")
     def _check_final(self) -> "Learning":
-        loss = self._named_loss
+        loss = self.named_loss
         if not loss.final:
             return self
         if min(self._widths) < 2:
@@ -195,14 +195,20 @@ class Learning(Settings):
         return [int(part) for part in self.width.split(":")]
 
     @property
-    def _named_loss(self) -> Loss:
+    def named_loss(self) -> Loss:
+        """The loss of the row, or the one in its place, before options."""
         return self.row.loss if self.loss is None else SURROGATES[self.loss]
 
     @property
     def surrogate(self) -> Loss:
         """The loss that is chosen."""
-        loss = self._named_loss
+        loss = self.named_loss
         return loss if self.best is None else with_options(loss, best=self.best)
+
+    @property
+    def first_width(self) -> int:
+        """The width at the start of training."""
+        return self._widths[0]
 
     @property
     def final_width(self) -> int:
@@ -227,7 +233,7 @@ class Learning(Settings):
     @property
     def local(self) -> bool:
         """Is every decision learned by itself, as with maximum likelihood and DAgger?"""
-        log_loss = self._named_loss.__name__ in ("log_loss_neighbors", "optimal_completion")
+        log_loss = self.named_loss.__name__ in ("log_loss_neighbors", "optimal_completion")
         return log_loss and max(self._widths) == 1
 
 

@@ -13,7 +13,7 @@ from .check import NotFiniteError
 from .evaluate import Evaluation, evaluate
 from .learn import BestOnValidation, Round, Task, learn, minibatches
 from .mixture import Average, Reservoir, joined, parted
-from .online import FollowTheLeader, ProjectedGradient
+from .online import FollowTheLeader, ProjectedGradient, project
 from .scorer import Scorer
 from .seeds import seed_of
 from .settings import Learning
@@ -222,5 +222,7 @@ def optimizer_of(settings: Learning, scorer: Scorer) -> torch.optim.Optimizer:
     learned = [p for p in scorer.parameters() if p.requires_grad]
     if settings.optimizer == "adam":
         return torch.optim.Adam(learned, lr=settings.learning_rate, fused=True)
+    if settings.radius is not None:
+        project(learned, settings.radius)
     online = ProjectedGradient if settings.optimizer == "gradient" else FollowTheLeader
     return online(learned, lr=settings.learning_rate, radius=settings.radius)

@@ -10,8 +10,10 @@ from rich.progress import Progress
 
 from ..certificate import Certificate
 from ..guarantee import Judged
+from ..recorded import probably, rounded_up
 from ..regret import regret
-from ..report.bound import Curve, check_matplotlib, draw_bound
+from ..report.bound import Curve, check_drawable, draw_bound
+from ..retrospect import choose, held_out_losses, hindsight
 from ..settings import SettingsError
 
 POINTS = 24
@@ -38,12 +40,10 @@ def certify(
     ] = False,
     with_selection: Annotated[
         bool,
-        typer.Option(
-            "--select", help="Choose one kept iterate with a bound, for --policy selected."
-        ),
+        typer.Option("--select", help="Choose one kept iterate, with a bound: --policy selected."),
     ] = False,
     test: Annotated[
-        str | None, typer.Option(help="A file to measure the loss of the mixture on.")
+        str | None, typer.Option(help="A file to measure the loss of the kept iterates on.")
     ] = None,
     figure: Annotated[
         Path | None, typer.Option(help="Draw the bound against the number of examples (svg, png).")
@@ -55,7 +55,8 @@ def certify(
     """Say what a run proves: a bound on the loss of the mixture of its iterates, with its parts.
 
     The run must be one pass over its examples, without dropout, trained with --stream. A bound
-    on the losses follows from --radius, or is given as --upper; --clip needs none.
+    on the losses follows from --radius, or is given as --upper; --clip needs none. Choose these,
+    --delta and --examples before you look at the losses.
 
     [bold]Examples[/bold]
 
@@ -71,41 +72,56 @@ def certify(
     if upper is not None and clip is not None:
         raise SettingsError("`upper` or `clip` can be given, but both came; leave out one of them.")
     if figure is not None:
-        check_matplotlib()
+        check_drawable(figure)
     judged = Judged.open(run)
     if examples is not None:
         judged = judged.first(examples)
     u = clip if clip is not None else judged.largest() if upper is None else upper
     proof = judged.certificate(u, delta, clip=clip is not None)
+    kept = len(judged.iterates) if with_selection or test is not None else 0
     found: dict[str, Any] = {"certificate": proof.to_json()}
     told = [str(proof)]
     if (cost := judged.cost(proof)) is not None:
         found["cost"] = cost.to_json()
         told.append(str(cost))
-    if (share := judged.shares(delta)) is not None:
+    if (share := judged.share(delta)) is not None:
         found["share"] = share.to_json()
-        told.append(
-            f"Directly from the costs: with probability {1 - delta:g} the expected share of wrong "
-            f"decisions per example is at most {share.bound:.4g} ({share.empirical_loss:.4g} seen "
-            f"+ {share.deviation:.4g} deviation)."
-        )
+        told.append(in_shares(share))
+    population: list[tuple[int, float]] = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
         if with_regret:
             found["regret"], sentence = regret_of(judged, progress)
             told.append(sentence)
         if with_selection:
-            found["selection"], sentence = selection_of(judged, proof, progress)
-            told.append(sentence)
-        population = measured(judged, test, proof, progress)
+            bar = progress.add_task("selecting", total=kept)
+            chosen = choose(judged, proof, on_iterate=lambda: progress.advance(bar))
+            number = list(judged.iterates)[chosen.index]
+            found["selection"] = {**chosen.to_json(), "round": number}
+            told.append(f"{chosen}\nIt is that of round {number}: --policy selected.")
+        if test is not None:
+            bar = progress.add_task("measuring", total=kept)
+            for seen, loss in held_out_losses(judged, proof, test):
+                population.append((seen + 1, loss))
+                progress.advance(bar)
     if population:
-        found["test_loss"] = population[-1][1]
-        told.append(f"On {test} the kept iterates have a mean loss of {population[-1][1]:.4g}.")
+        found["test_loss"] = sum(loss for _, loss in population) / len(population)
+        told.append(f"On {test} the kept iterates have a mean loss of {found['test_loss']:.4g}.")
     if figure is not None:
-        curve = Curve(growing(judged, proof), population)
-        draw_bound(curve, figure, f"{proof.statement}, probability {1 - delta:g}")
+        draw_bound(Curve(growing(judged, proof), so_far(population)), figure)
         told.append(f"The figure is in {figure}.")
-    told.append(assumptions(judged))
+    found["assumptions"] = assumptions(judged)
+    told.append("\n".join(["This holds", *(f"- {line};" for line in found["assumptions"])]))
     print(json.dumps(found) if as_json else "\n\n".join(told))
+
+
+def in_shares(share: Certificate) -> str:
+    """A certificate of the costs themselves."""
+    vacuous = " Vacuous: no share is above 1." if share.vacuous else ""
+    return (
+        f"{probably(share.delta)} the expected cost of an output, as a share of the most that it "
+        f"can be, is at most {rounded_up(share.bound)} (Theorem 3 on the costs: "
+        f"{share.empirical_loss:.4g} seen, {share.deviation:.4g} deviation).{vacuous}"
+    )
 
 
 def regret_of(judged: Judged, progress: Progress) -> tuple[dict[str, Any], str]:
@@ -117,42 +133,12 @@ def regret_of(judged: Judged, progress: Progress) -> tuple[dict[str, Any], str]:
         told = f"{value:.4g}" if lower is None else f"{lower:.4g} to {value:.4g}"
         progress.update(optimizing, visible=True, description=f"hindsight {evaluations}: {told}")
 
-    best = judged.hindsight(
-        lambda done, of: progress.update(collecting, completed=done, total=of), on_step
+    best = hindsight(
+        judged, lambda done, of: progress.update(collecting, completed=done, total=of), on_step
     )
     losses = judged.evidence.losses
     split = regret(sum(losses) / len(losses), best.value, best.lower)
-    return split.to_json(), str(split)
-
-
-def selection_of(
-    judged: Judged, proof: Certificate, progress: Progress
-) -> tuple[dict[str, Any], str]:
-    """One iterate with a bound of the same kind, kept as a policy."""
-    bar = progress.add_task("selecting", total=len(judged.iterates()))
-    number, chosen = judged.select(proof, on_iterate=lambda: progress.advance(bar))
-    told = f"{chosen}\nIt is that of round {number}; decode with it by --policy selected."
-    return {**chosen.to_json(), "round": number}, told
-
-
-def measured(
-    judged: Judged, test: str | None, proof: Certificate, progress: Progress
-) -> list[tuple[int, float]]:
-    """The mean loss of the iterates so far on a test file, after more and more examples."""
-    if test is None:
-        return []
-    data = judged.kind.read(test, judged.experiment)
-    batches = judged.batches(data)
-    iterates = judged.iterates()
-    bar = progress.add_task("measuring", total=len(iterates))
-    means: list[float] = []
-    found = []
-    for number, state in sorted(iterates.items()):
-        losses = proof.counted(judged.losses_of(state, batches))
-        means.append(sum(losses) / len(losses))
-        found.append((judged.examples_before(number) + 1, sum(means) / len(means)))
-        progress.advance(bar)
-    return found
+    return {**split.to_json(), "evaluations": best.evaluations}, str(split)
 
 
 def growing(judged: Judged, proof: Certificate) -> list[Certificate]:
@@ -166,11 +152,25 @@ def growing(judged: Judged, proof: Certificate) -> list[Certificate]:
     ]
 
 
-def assumptions(judged: Judged) -> str:
-    """What the numbers rest on that no program can check."""
-    return (
-        "This rests on examples that are independent draws of one population, on trajectories of "
-        f"at most {judged.evidence.horizon} beams, and on a vocabulary that was chosen before. It "
-        "is about the uniform mixture of all iterates (--policy mixture), not about the best on "
-        "validation."
-    )
+def so_far(population: list[tuple[int, float]]) -> list[tuple[int, float]]:
+    """Running means: the mixture of the iterates up to each."""
+    losses = [loss for _, loss in population]
+    return [
+        (seen, sum(losses[:count]) / count) for count, (seen, _) in enumerate(population, start=1)
+    ]
+
+
+def assumptions(judged: Judged) -> list[str]:
+    """What the numbers rest on that no program can check, and what they are about."""
+    learning = judged.learning
+    return [
+        f"for a beam of {learning.final_width} and losses that are a {learning.reduction} along "
+        "each trajectory",
+        "for the uniform mixture of all iterates; --policy mixture decodes with an even sample of "
+        "them, if one was kept, and no theorem speaks of the best on validation",
+        "if the examples are independent draws of one population, and the vocabulary was chosen "
+        "before",
+        f"if no trajectory has more than {judged.horizon} beams",
+        "if --delta, --upper, --clip, --examples and the end of training were chosen before the "
+        "losses were seen; each statement, and each point of a figure, by itself",
+    ]

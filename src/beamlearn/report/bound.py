@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..certificate import Certificate
+from ..recorded import named
 
 BLUE, ORANGE, GREEN, BLACK = "#0072b2", "#e69f00", "#009e73", "#000000"
 """Of the palette by Okabe and Ito, which color-blind people can tell apart."""
@@ -20,9 +21,8 @@ class Curve:
     """After so many examples, the mean loss of the mixture on examples of a test set."""
 
 
-def draw_bound(curve: Curve, path: Path, title: str) -> None:
+def draw_bound(curve: Curve, path: Path) -> None:
     """Stack the parts of the bound, with the measured loss of the population beside them."""
-    check_matplotlib()
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -46,11 +46,11 @@ def draw_bound(curve: Curve, path: Path, title: str) -> None:
         places, values = zip(*curve.population, strict=True)
         axes.plot(places, values, color=GREEN, marker="^", linestyle="--", label="mean test loss")
     axes.axhline(found[-1].upper, color="#777777", linewidth=0.8, linestyle=":")
-    axes.annotate("u: no loss is larger", (counts[0], found[-1].upper), fontsize=8, va="bottom")
+    axes.annotate("u: nothing is larger", (counts[0], found[-1].upper), fontsize=8, va="bottom")
     axes.set_xscale("log")
     axes.set_xlabel("examples, each seen once")
-    axes.set_ylabel("loss of the mixture")
-    axes.set_title(title, fontsize=10)
+    axes.set_ylabel(f"{named(found[-1].upper, found[-1].clip)} of the mixture")
+    axes.set_title(f"{found[-1].statement}, delta = {found[-1].delta:g}", fontsize=10)
     axes.set_ylim(bottom=0)
     axes.legend(fontsize=8)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -58,8 +58,10 @@ def draw_bound(curve: Curve, path: Path, title: str) -> None:
         figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
-def check_matplotlib() -> None:
-    """Say what to install before something long begins."""
+def check_drawable(path: Path) -> None:
+    """Say what is missing before something long begins."""
+    if path.suffix not in (".svg", ".png", ".pdf"):
+        raise ValueError(f"--figure must end in .svg, .png or .pdf, but {path.name!r} came.")
     if find_spec("matplotlib") is None:
         raise ValueError(
             "Figures are drawn by the package 'matplotlib', but that is not installed; run "

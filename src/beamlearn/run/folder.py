@@ -37,8 +37,8 @@ POLICIES: dict[Policy, str] = {
 }
 REMEDIES: dict[Policy, str] = {
     "best": "no epoch of the training has ended; go on with --resume",
-    "average": "the training was not asked for it; train with --average",
-    "mixture": "the training was not asked for it; train with --mixture 32",
+    "average": "no epoch has ended, or the training was not asked for it; train with --average",
+    "mixture": "no epoch has ended, or the training was not asked for it; train with --mixture 32",
     "selected": "no iterate was selected; run `beamlearn certify --select`",
 }
 """Why a policy may be missing, and what to do."""

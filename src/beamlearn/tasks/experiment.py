@@ -61,20 +61,7 @@ def resume(
     """Set up the training in a folder as it was left; `report` hears of damaged checkpoints."""
     run = Run.open(out)
     experiment = read_experiment(kind, run)
-    files = files_of(experiment)
-    if "-" in (files.train, files.dev):
-        raise RunError(
-            f"The training in {out} was given standard input, which cannot be read again; train "
-            "anew from a file, with another --out."
-        )
-    train, dev = read_data(kind, experiment)
-    for name, digest in fingerprints(train, dev).items():
-        if run.config.get(name, digest) != digest:
-            file = files.train if name == TRAIN or files.dev is None else files.dev
-            raise RunError(
-                f"{file} is not what the training in {out} began with; restore the "
-                "file, or train anew with another --out."
-            )
+    train, dev = read_again(kind, experiment, run)
     with run.lock():  # going back changes files
         checkpoint = run.latest_checkpoint(report)
         if checkpoint is None and (run.path / MODEL).exists():
@@ -99,13 +86,12 @@ def load(
     experiment = read_experiment(kind, run)
     model = read_model(kind, run, experiment, device)
     weights = run.load_model(policy)
+    put_weights(model, run.load_model(), path)
     if policy == "mixture":
         iterates = list(parted(weights).values())
-        for weights in iterates:
-            put_weights(model, weights, path)
         model.mixture = Mixture(model.scorer, iterates, experiment.learning.seed)
-    else:
-        put_weights(model, weights, path)
+    elif policy != "best":
+        put_weights(model, {**model.scorer.state_dict(), **weights}, path)
     model.scorer.eval()
     return model, experiment
 
@@ -113,6 +99,25 @@ def load(
 def read_data(kind: Kind[E, D, M], experiment: E) -> tuple[D, D]:
     """The sentences to learn from and those to validate on."""
     return read_split(files_of(experiment), lambda path: kind.read(path, experiment))
+
+
+def read_again(kind: Kind[E, D, M], experiment: E, run: Run) -> tuple[D, D]:
+    """The same sentences as when the training in a run folder began."""
+    files = files_of(experiment)
+    if "-" in (files.train, files.dev):
+        raise RunError(
+            f"The training in {run.path} was given standard input, which cannot be read again; "
+            "train anew from a file, with another --out."
+        )
+    train, dev = read_data(kind, experiment)
+    for name, digest in fingerprints(train, dev).items():
+        if run.config.get(name, digest) != digest:
+            file = files.train if name == TRAIN or files.dev is None else files.dev
+            raise RunError(
+                f"{file} is not what the training in {run.path} began with; restore the "
+                "file, or train anew with another --out."
+            )
+    return train, dev
 
 
 def fingerprints(train: DataSet, dev: DataSet) -> dict[str, str]:

@@ -62,7 +62,7 @@ class Ranges:
     actions: int
     """The most actions that a hypothesis has."""
     cost: float
-    """The most that one action can cost."""
+    """By how much c* of two nodes can differ for each action in which they do."""
 
 
 E = TypeVar("E", bound=Experiment)
@@ -80,6 +80,9 @@ class Kind(ABC, Generic[E, D, M]):
     """What a step of a search decides on."""
     symbols: str
     """What the vocabulary of a model holds."""
+    step_cost: float | None = None
+    """Where all outputs of an input take equally many steps and every c* is exact: the most that
+    an output can cost, for each of its steps."""
 
     @abstractmethod
     def read(self, path: str, experiment: E) -> D:

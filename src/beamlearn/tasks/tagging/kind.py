@@ -23,6 +23,7 @@ class TaggingKind(Kind[Experiment, Sentences, Tagger]):
     experiment = Experiment
     unit = "words"
     symbols = "words and tags"
+    step_cost = 1.0
 
     def read(self, path: str, experiment: Experiment) -> Sentences:
         return read_sentences(path, experiment.column, experiment.layout)
@@ -48,8 +49,8 @@ class TaggingKind(Kind[Experiment, Sentences, Tagger]):
         ]
 
     def ranges(self, model: Tagger) -> Ranges | None:
-        if not isinstance(model.scorer, LinearTagger):
-            return None
+        if not isinstance(model.scorer, LinearTagger) or model.settings.constrained:
+            return None  # constraints let one tag force others
         features = model.encode(["word"]).features.shape[-1] + HISTORY
         return Ranges(feature_norm=features, actions=len(model.lexicon.tags), cost=1.0)
 
