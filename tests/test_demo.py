@@ -7,14 +7,15 @@ from rich.cells import cell_len
 from rich.console import Console
 from tiny import load
 
+from beamlearn import drawing
 from beamlearn.data import hkcancor
 from beamlearn.data.text import DataError
-from beamlearn.demo import figure, run_demo
+from beamlearn.demo import run_demo
 from beamlearn.demo.conversations import conversation_of, file_of, split, spoken, write_parts
 from beamlearn.demo.example import Example, Reading, Tally, choose, follow, legible, tally
-from beamlearn.demo.figure import FigureError
 from beamlearn.demo.measured import WIDTHS
 from beamlearn.demo.telling import tell_example
+from beamlearn.drawing import FigureError
 from beamlearn.run import RunError
 from beamlearn.tasks.decoding import search
 from beamlearn.tasks.tagging.decode import tag
@@ -197,7 +198,7 @@ def test_the_data_is_missing(monkeypatch, tmp_path):
 
 
 def test_matplotlib_is_missing(monkeypatch, tmp_path):
-    monkeypatch.setattr(figure, "find_spec", lambda name: None)
+    monkeypatch.setattr(drawing, "find_spec", lambda name: None)
     with pytest.raises(FigureError, match=r"'matplotlib', .* `pip install 'beamlearn\[demo\]'`"):
         run_demo(plain(), tmp_path / "out", quick=True)
     assert not (tmp_path / "out").exists()

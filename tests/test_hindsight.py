@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from spaces import HammingTask, RecurrentScorer, TableScorer
 
 import beamlearn as bl
-from beamlearn import hindsight
+from beamlearn import bundle, hindsight
 from beamlearn.hindsight import Problem, best_in_hindsight
 from beamlearn.losses import LOSSES, surrogate
 from beamlearn.online import ProjectedGradient, project
@@ -144,7 +144,7 @@ def test_many_weights_are_certified_by_replays(monkeypatch):
     options = {"radius": 1.0, "tolerance": 1e-4}
     one = best_in_hindsight(paths, scorer, "log_loss_neighbors", **options)
     monkeypatch.setattr(hindsight, "DERIVATIVES_AT_ONCE", 0)
-    monkeypatch.setattr(hindsight, "LARGEST", 6)
+    monkeypatch.setattr(bundle, "LARGEST", 6)
     two = best_in_hindsight(paths, scorer, "log_loss_neighbors", **options)
     assert two.certified
     assert two.lower <= one.value + 1e-9

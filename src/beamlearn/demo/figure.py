@@ -1,32 +1,14 @@
 """The figure of the demo: how right each model is, by the width of the beam at test time."""
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 
-
-class FigureError(ValueError):
-    """A figure that cannot be drawn; the message says what to install."""
-
-
-def check_matplotlib() -> None:
-    """Refuse to begin a demo that could not be finished."""
-    if find_spec("matplotlib") is None:
-        raise FigureError(
-            "The figure of the demo is drawn by the package 'matplotlib', but that is not "
-            "installed; run `pip install 'beamlearn[demo]'`."
-        )
+from ..drawing import empty_figure, write_figure
 
 
 def draw(curves: Mapping[str, Mapping[int, float]], folder: Path) -> list[Path]:
     """Draw accuracy against width, a curve for each title; write widths.png and widths.svg."""
-    from matplotlib import rc_context
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
+    figure, axes = empty_figure(6.4, 4.0)
     for (title, curve), marker in zip(curves.items(), "os", strict=True):
         (line,) = axes.plot(
             list(curve), [100 * rate for rate in curve.values()], marker=marker, label=title
@@ -50,7 +32,6 @@ def draw(curves: Mapping[str, Mapping[int, float]], folder: Path) -> list[Path]:
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(title="same network, trained", frameon=False, loc="best")
     paths = [folder / "widths.png", folder / "widths.svg"]
-    with rc_context({"svg.hashsalt": "beamlearn"}):
-        figure.savefig(paths[0], dpi=160)
-        figure.savefig(paths[1], metadata={"Date": None})
+    for path in paths:
+        write_figure(figure, path)
     return paths

@@ -7,12 +7,13 @@ from rich.console import Console
 
 from ..data.hkcancor import read_hkcancor
 from ..data.text import write_text
+from ..drawing import check_matplotlib
 from ..tasks.experiment import load
 from ..tasks.tagging.kind import TAGGING
 from ..tasks.tagging.sentences import Sentences
 from .conversations import CREDIT, PARTS, check_own, split, spoken, write_parts
 from .example import choose, tally
-from .figure import check_matplotlib, draw
+from .figure import draw
 from .measured import WIDTHS, measure_all, one_thread
 from .plan import BEAM, LIKELIHOOD, TITLES, WIDTH, plan
 from .telling import conclude, introduce, results, say, sum_up, tell_example

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 from ..certificate import Certificate
+from ..drawing import FigureError, check_matplotlib, empty_figure, write_figure
 from ..recorded import named
 
 BLUE, ORANGE, GREEN, BLACK = "#0072b2", "#e69f00", "#009e73", "#000000"
@@ -23,13 +23,7 @@ class Curve:
 
 def draw_bound(curve: Curve, path: Path) -> None:
     """Stack the parts of the bound, with the measured loss of the population beside them."""
-    from matplotlib import rc_context
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.8, 4.2), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
+    figure, axes = empty_figure(6.8, 4.2)
     found = curve.certificates
     counts = [one.rounds for one in found]
     empirical = [one.empirical_loss for one in found]
@@ -54,16 +48,11 @@ def draw_bound(curve: Curve, path: Path) -> None:
     axes.set_ylim(bottom=0)
     axes.legend(fontsize=8)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with rc_context({"svg.hashsalt": "beamlearn"}):
-        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    write_figure(figure, path)
 
 
 def check_drawable(path: Path) -> None:
     """Say what is missing before something long begins."""
     if path.suffix not in (".svg", ".png", ".pdf"):
-        raise ValueError(f"--figure must end in .svg, .png or .pdf, but {path.name!r} came.")
-    if find_spec("matplotlib") is None:
-        raise ValueError(
-            "Figures are drawn by the package 'matplotlib', but that is not installed; run "
-            "`pip install 'beamlearn[demo]'`, or leave out --figure."
-        )
+        raise FigureError(f"--figure must end in .svg, .png or .pdf, but {path.name!r} came.")
+    check_matplotlib()

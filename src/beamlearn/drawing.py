@@ -1,0 +1,38 @@
+"""What all figures share: the package that draws them, an empty one, and how it is written."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+
+class FigureError(ValueError):
+    """A figure that cannot be drawn; the message says what to do."""
+
+
+def check_matplotlib() -> None:
+    """Refuse to begin something long that could not be drawn at its end."""
+    if find_spec("matplotlib") is None:
+        raise FigureError(
+            "Figures are drawn by the package 'matplotlib', but that is not installed; run "
+            "`pip install 'beamlearn[demo]'`."
+        )
+
+
+def empty_figure(width: float, height: float) -> tuple[Any, Any]:
+    """A figure of some inches and its axes; no window, whatever the machine has."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, figure.add_subplot()
+
+
+def write_figure(figure: Any, path: Path) -> None:
+    """Write a figure in the format that the name asks for; equal ones give equal files."""
+    from matplotlib import rc_context
+
+    dated = path.suffix in (".svg", ".pdf")
+    stamp = {"Date": None} if path.suffix == ".svg" else {"CreationDate": None}
+    with rc_context({"svg.hashsalt": "beamlearn"}):
+        figure.savefig(path, dpi=160, metadata=stamp if dated else None)
