@@ -2,7 +2,8 @@
 
     python benchmarks/transduction_round.py RUN FILE
 
-RUN is the folder of a trained transformer, FILE has pairs. `steps` goes back through the steps of
+RUN is the folder of a trained transformer, FILE has its pairs; a round has 64 of about the same
+length, those in the middle of the first 6,400. `steps` goes back through the steps of
 the search, `replay` through one parallel pass over the nodes that it visited. Times are divided by
 that of the likelihood round, turn by turn, on one thread; peak memory is that of a process of its
 own, above what it has before its first round.
@@ -10,7 +11,6 @@ own, above what it has before its first round.
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,6 +22,7 @@ import torch
 from measure import interleave, report
 
 from beamlearn import learn
+from beamlearn.batches import batches_of
 from beamlearn.data.pairs import read_references
 from beamlearn.tasks.experiment import load
 from beamlearn.tasks.transduction.kind import TRANSDUCTION
@@ -32,8 +33,11 @@ VARIANTS: dict[str, dict[str, Any]] = {
     **{
         f"{loss} {mode} {width}": {"loss": loss, "width": width, "replay": mode == "replay"}
         for width in (4, 8)
-        for loss in ("log_loss_neighbors", "log_loss_beam")
-        for mode in ("replay", "steps")
+        for loss, mode in (
+            ("log_loss_neighbors", "replay"),
+            ("log_loss_beam", "replay"),
+            ("log_loss_beam", "steps"),
+        )
     },
 }
 
@@ -48,7 +52,7 @@ def main() -> None:
         print(json.dumps(peak(round_of(arguments.run, arguments.file, arguments.memory_of))))
         return
     rounds = {name: round_of(arguments.run, arguments.file, name) for name in VARIANTS}
-    times = interleave(rounds, seconds=60.0, least=3)
+    times = interleave(rounds, seconds=60.0, least=5)
     rows = [
         {
             "round": name,
@@ -65,8 +69,8 @@ def round_of(run: Path, file: Path, name: str) -> Callable[[], object]:
     """A round of one variant, on the same pairs each time."""
     torch.set_num_threads(1)
     model, _ = load(TRANSDUCTION, run)
-    pairs = read_references(file)[:BATCH]
-    batch = [model.encode(pair.source, pair.references) for pair in pairs]
+    pairs = read_references(file)[: 100 * BATCH]
+    batch = batches_of([model.encode(pair.source, pair.references) for pair in pairs], BATCH)[50]
     optimizer = torch.optim.Adam(model.scorer.parameters(), lr=1e-9, fused=True)
     model.scorer.train()
     rounds = learn(repeat(batch), model, model.scorer, optimizer, **VARIANTS[name])
@@ -82,10 +86,16 @@ def memory(run: Path, file: Path, name: str) -> float:
 
 def peak(run: Callable[[], object]) -> float:
     """How many megabytes two rounds need beyond what is there before them."""
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = highest()
     for _ in range(2):
         run()
-    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    return highest() - before
+
+
+def highest() -> float:
+    """The most megabytes that this process has had; what its parent had does not count."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
 
 
 if __name__ == "__main__":

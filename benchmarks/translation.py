@@ -25,9 +25,9 @@ from beamlearn.tasks.transduction.experiment import Experiment
 from beamlearn.tasks.transduction.pairs import DataSettings
 from beamlearn.tasks.transduction.settings import TransducerSettings
 
-BEAM = {"width": "4", "learning_rate": 2e-4, "epochs": 1}
+BEAM = {"width": "4", "learning_rate": 5e-5, "epochs": 1}
 ROWS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "likelihood": ({"algorithm": "log_likelihood", "epochs": 4, "learning_rate": 2e-4}, {}),
+    "likelihood": ({"algorithm": "log_likelihood", "epochs": 4, "learning_rate": 5e-5}, {}),
     "minimum_risk-edit": ({"algorithm": "minimum_risk", **BEAM}, {}),
     "minimum_risk-bleu": ({"algorithm": "minimum_risk", **BEAM}, {"cost": "bleu"}),
     "continue-log_loss_beam-edit": ({"loss": "log_loss_beam", "best": "best_scored", **BEAM}, {}),

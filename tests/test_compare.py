@@ -6,9 +6,11 @@ import pytest
 import torch
 from tiny import begin, conllu, contents, experiment, finish, load, part, sentences
 
-from beamlearn.compare import CompareError, Entry, compare, costs_of, run_entry
+from beamlearn.compare import CompareError, Entry, compare, run_entry
+from beamlearn.profile import Profile
 from beamlearn.run import RunError
 from beamlearn.settings import SettingsError
+from beamlearn.tasks.decoding import evaluated
 from beamlearn.tasks.tagging.kind import TAGGING
 
 pytestmark = pytest.mark.usefixtures("no_shape_checks")
@@ -126,10 +128,13 @@ def test_who_asks_for_costs_gets_them_in_order(tmp_path):
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
     for result, costs in zip(results, metrics["costs"], strict=True):
         assert sum(costs) / 5 == pytest.approx(result["cost"])
+    profiles = [Profile.from_json(record) for record in metrics["profiles"]]
+    assert [(one.width, one.examples) for one in profiles] == [(1, 5), (3, 5)]
     model, _ = load(tmp_path / "run")
     data = sentences(90, seed=4)  # of different lengths, and more than a batch
-    together = costs_of(TAGGING, model, data, 2)
-    alone = [costs_of(TAGGING, model, data.take([i]), 2) for i in range(90)]
+    examples = TAGGING.examples(model, data)
+    together = evaluated(model, examples, 2).costs
+    alone = [evaluated(model, [example], 2).costs for example in examples]
     assert torch.equal(together, torch.cat(alone))
 
 
@@ -145,6 +150,17 @@ def test_costs_are_those_of_the_test_file_as_it_is_now(tmp_path):
     after = files(tmp_path / "run")
     changed = {path.name for path in after if after[path] != before.get(path)}
     assert "metrics.json" in changed
+
+
+def test_profiles_that_are_missing_are_added_without_training(tmp_path):
+    chosen = replace(entry(tmp_path, "a"), costs=True)
+    run_entry(chosen, tmp_path / "run")
+    before, path = contents(tmp_path / "run"), tmp_path / "run" / "metrics.json"
+    metrics = json.loads(path.read_text())
+    path.write_text(json.dumps({k: v for k, v in metrics.items() if k != "profiles"}))
+    run_entry(chosen, tmp_path / "run")
+    assert json.loads(path.read_text())["profiles"] == metrics["profiles"]
+    assert contents(tmp_path / "run") == before
 
 
 def test_who_stops_early_leaves_no_process_behind(tmp_path):

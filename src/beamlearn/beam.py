@@ -12,6 +12,7 @@ from torch import Tensor
 from .check import check_best_scores, check_choice, check_shape
 from .neighbors import Move, Neighbors
 from .normalization import normalized, normalizer
+from .ranking import least
 from .scorer import Scorer
 from .space import Expansion, Finish, SearchSpace
 
@@ -315,7 +316,7 @@ def effective_width(neighbors: Neighbors, width: int, finish: Finish) -> Int[Ten
     single = neighbors.only_terminal
     if finish == "first":
         _, hat = neighbors.best(1)
-        star = neighbors.fill(neighbors.any_costs, torch.inf).argmin(dim=-1, keepdim=True)
+        star = least(neighbors.fill(neighbors.any_costs, torch.inf))
         for first in (hat, star):
             single = single | neighbors.look_up(first).terminal[:, 0]
     return torch.where(single, 1, width)

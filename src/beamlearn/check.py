@@ -46,6 +46,15 @@ def check_width(width: object) -> int:
     return width
 
 
+def check_example(example: int, examples: int) -> None:
+    """Refuse an example that the batch does not have."""
+    if not 0 <= example < examples:
+        raise IndexError(
+            f"`example` must be a number from 0 to {examples - 1}, as the batch has {examples} "
+            f"examples, but {example} came."
+        )
+
+
 def check_steps(taken: int, allowed: int) -> None:
     """Refuse to search for ever."""
     if taken >= allowed:

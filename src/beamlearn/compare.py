@@ -12,23 +12,15 @@ from threading import Thread
 from typing import Any
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
-from .batches import batches_of
-from .evaluate import evaluate
 from .fit import fit
 from .run import CONFIG, Run, RunError
-from .tasks.decoding import Place
 from .tasks.experiment import begin, read_experiment, resume
-from .tasks.kind import D, E, Kind, M
 from .tasks.kinds import TASKS
 from .tasks.settings import Experiment
 
 Results = list[dict[str, Any]]
 """One report for each test width."""
-BATCH = 64
-"""How many examples are searched together for their costs."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +35,7 @@ class Entry:
     test: str
     """The file to test on."""
     costs: bool = False
-    """Keep the cost of each test example, too, and notice that the test file was changed?"""
+    """Keep the cost of each test example and profiles, and notice a changed test file?"""
     device: str = "cpu"
 
 
@@ -133,11 +125,13 @@ def run_entry(entry: Entry, folder: Path) -> Results:
     with run.lock():
         fit(prepared.training, prepared.keeper)
         test = kind.read(entry.test, prepared.experiment)
-        results = [kind.report(model, test, width).to_json() for width in entry.widths]
+        found = [kind.report(model, test, width) for width in entry.widths]
+        results = [one.to_json() for one in found]
         metrics = {"file": entry.test, "examples": len(test), "results": results}
         if entry.costs:
-            costs = [costs_of(kind, model, test, width).tolist() for width in entry.widths]
-            metrics |= {"fingerprint": test.digest, "costs": costs}
+            costs = [one.evaluation.costs.tolist() for one in found]
+            profiles = [one.profile.to_json() for one in found]
+            metrics |= {"fingerprint": test.digest, "costs": costs, "profiles": profiles}
         run.save_metrics(metrics)
     return results
 
@@ -151,19 +145,10 @@ def known_results(entry: Entry, run: Run) -> Results | None:
         return None
     if entry.costs:
         test = TASKS[entry.experiment.task].read(entry.test, entry.experiment)
-        if "costs" not in metrics or metrics["fingerprint"] != test.digest:
+        kept = {"costs", "profiles"} <= metrics.keys()
+        if not kept or metrics["fingerprint"] != test.digest:
             return None
     return results
-
-
-def costs_of(kind: Kind[E, D, M], model: M, data: D, width: int) -> Float[Tensor, " examples"]:
-    """What each output of a beam of `width` costs, in the order of the data."""
-    places = [Place(example, n) for n, example in enumerate(kind.examples(model, data))]
-    batches = batches_of(places, BATCH)
-    order = torch.tensor([place.number for batch in batches for place in batch])
-    examples = ([place.sentence for place in batch] for batch in batches)
-    found = evaluate(examples, model, model.scorer, width).costs.cpu()
-    return torch.empty_like(found).index_copy(0, order, found)
 
 
 def check_same(entry: Entry, begun: Experiment, folder: Path) -> None:

@@ -14,7 +14,7 @@ def check_matplotlib() -> None:
     if find_spec("matplotlib") is None:
         raise FigureError(
             "Figures are drawn by the package 'matplotlib', but that is not installed; run "
-            "`pip install 'beamlearn[demo]'`."
+            "`pip install 'beamlearn[pages]'` or, for the demo, `pip install 'beamlearn[demo]'`."
         )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import torch
@@ -15,6 +15,11 @@ from .scorer import Scorer
 from .space import Finish
 from .strategies import Oracle
 from .trajectory import beam_trajectory
+from .transitions import Trajectory
+
+
+def _nothing() -> Tensor:
+    return torch.zeros(0, dtype=torch.long)
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,10 @@ class Evaluation:
     """At how many transitions the cost rose."""
     search_errors: Bool[Tensor, " examples"] | None = None
     """Where a better output has a better score, too: the model knew it, and the beam lost it."""
+    steps_at: Int[Tensor, " steps"] = field(default_factory=_nothing)
+    """How many examples have an i-th transition."""
+    increases_at: Int[Tensor, " steps"] = field(default_factory=_nothing)
+    """At how many of these the cost rose."""
 
     def __len__(self) -> int:
         return len(self.costs)
@@ -36,12 +45,12 @@ class Evaluation:
     @property
     def cost(self) -> float:
         """Mean cost."""
-        return float(self.costs.mean())
+        return _mean(self.costs)
 
     @property
     def regret(self) -> float:
         """Mean cost above the best possible."""
-        return float(self.regrets.mean())
+        return _mean(self.regrets)
 
     @property
     def optimum(self) -> float:
@@ -62,6 +71,23 @@ class Evaluation:
             )
         wrong = int((self.regrets > 0).sum())
         return int(self.search_errors.sum()) / wrong if wrong else 0.0
+
+    def placed(self, numbers: Int[Tensor, " examples"]) -> "Evaluation":
+        """The same in another order: the i-th example goes to the place `numbers[i]`."""
+        order = numbers.to(self.costs.device).argsort()
+        errors = None if self.search_errors is None else self.search_errors[order]
+        return replace(
+            self,
+            costs=self.costs[order],
+            regrets=self.regrets[order],
+            increases=self.increases[order],
+            search_errors=errors,
+        )
+
+
+def _mean(values: Float[Tensor, " examples"]) -> float:
+    """The mean, rounded alike in whatever order the examples are."""
+    return float(values.double().mean().to(values.dtype))
 
 
 @torch.no_grad()
@@ -115,6 +141,7 @@ def evaluate(
     model errors. The scorer is put in evaluation mode meanwhile.
     """
     parts = []
+    steps, rises = [_nothing()], [_nothing()]
     with evaluating(scorer):
         for batch in batches:
             space = task.space(batch)
@@ -126,6 +153,28 @@ def evaluate(
                 right = beam_trajectory(space, scorer, 1, strategy=Oracle(), finish=finish)
                 found.append((regrets > 0) & (right.final_scores > path.final_scores))
             parts.append(found)
+            for numbers, increased in numbered(path):
+                steps.append(numbers.cpu())
+                rises.append(numbers[increased].cpu())
     if not parts:
         raise ValueError("`evaluate` needs at least one batch, but none came.")
-    return Evaluation(*(torch.cat(field) for field in zip(*parts, strict=True)))
+    costs, regrets, increases, *errors = (torch.cat(field) for field in zip(*parts, strict=True))
+    steps_at = torch.bincount(torch.cat(steps))
+    return Evaluation(
+        costs,
+        regrets,
+        increases,
+        errors[0] if errors else None,
+        steps_at=steps_at,
+        increases_at=torch.bincount(torch.cat(rises), minlength=len(steps_at)),
+    )
+
+
+def numbered(path: Trajectory) -> Iterator[tuple[Int[Tensor, " batch"], Bool[Tensor, " batch"]]]:
+    """Which transition of its example, from 0 on, each one is, and whether the cost rose there."""
+    done, moving = torch.zeros_like(path.steps), path.steps > 0
+    for transition in path.transitions:
+        moved = moving[transition.step.examples]
+        examples = transition.step.examples[moved]
+        yield done[examples], transition.increased[moved]
+        done = done.index_add(0, examples, torch.ones_like(examples))

@@ -110,6 +110,10 @@ class GraphSpace(NumberedSpace):
             for example, path in zip(examples, actions, strict=True)
         ]
 
+    def action_name(self, example: int, actions: Sequence[int]) -> str:
+        """The node that it leads to."""
+        return str(self.output_of(self._number(example, actions))[-1])
+
     def output_of(self, number: int) -> tuple[Node, ...]:
         return self.forest.nodes_of(number)
 

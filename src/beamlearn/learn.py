@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from .baselines import SURROGATES
 from .check import by_name, check_width
+from .denormals import flushed
 from .losses import AnyLoss
 from .scorer import ParallelScorer, Scorer
 from .space import Finish, SearchSpace
@@ -104,24 +105,25 @@ def learn(
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     check_width(width_at(first_round))
     for number, batch in enumerate(batches, first_round):
-        path = beam_trajectory(
-            task.space(batch),
-            scorer,
-            width=width_at(number),
-            strategy=strategy,
-            finish=finish,
-            round=number,
-            generator=generator,
-            replay=replay,
-        )
-        incurred = path.losses(loss, reduction)
-        check_differentiable(incurred)
-        optimizer.zero_grad()
-        incurred.mean().backward()
-        norm = gradient_norm(parameters)
-        if clip is not None:
-            nn.utils.clip_grad_norm_(parameters, clip)
-        optimizer.step()
+        with flushed():
+            path = beam_trajectory(
+                task.space(batch),
+                scorer,
+                width=width_at(number),
+                strategy=strategy,
+                finish=finish,
+                round=number,
+                generator=generator,
+                replay=replay,
+            )
+            incurred = path.losses(loss, reduction)
+            check_differentiable(incurred)
+            optimizer.zero_grad()
+            incurred.mean().backward()
+            norm = gradient_norm(parameters)
+            if clip is not None:
+                nn.utils.clip_grad_norm_(parameters, clip)
+            optimizer.step()
         if scheduler is not None:
             scheduler.step()
         done = Round(

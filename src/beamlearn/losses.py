@@ -185,10 +185,12 @@ def log_loss_beam(
     """
     beam = Ranked(scores, costs, width, mask, best)
     index, inside = beam.beam
-    once = ((index == beam.star) & inside).any(dim=-1, keepdim=True)
-    beside = beam.s_star.masked_fill(once, torch.finfo(scores.dtype).min)
-    among = torch.cat([beam.in_beam(beam.given), beside], dim=-1)
-    return (among.logsumexp(dim=-1) - beam.s_star[:, 0]).where(beam.some, 0.0)
+    beside = ~((index == beam.star) & inside).any(dim=-1, keepdim=True)
+    among = beam.given.gather(-1, torch.cat([index, beam.star], dim=-1))
+    among = among.where(beam.some[:, None], 0.0)
+    absent = ~torch.cat([inside, beside], dim=-1)
+    total = among.masked_fill(absent, torch.finfo(scores.dtype).min).logsumexp(dim=-1)
+    return (total - among[:, -1]).where(beam.some, 0.0)
 
 
 @surrogate(convex=True, bounds_cost=False, needs="best")

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, pad
 
 from .check import check_choice, check_width
-from .ranking import by_cost, top
+from .ranking import by_cost, least, top
 
 Scores = Float[Tensor, "batch n"]
 Width = int | Int[Tensor, " batch"]
@@ -33,7 +33,8 @@ class Ranked:
         check_choice(best, get_args(Best), "choice of the best neighbor")
         if scores.shape[1] == 0:
             scores, costs, mask = (pad(field, (0, 1)) for field in (scores, costs, scores.bool()))
-        self.mask = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask
+        everywhere = torch.ones((), dtype=torch.bool, device=scores.device)
+        self.mask = everywhere.expand_as(scores) if mask is None else mask
         self.dense = mask is None
         costs = costs if costs.is_floating_point() else costs.to(scores.dtype)
         self.given, self.dear = scores, self.fill(costs, torch.inf)
@@ -65,6 +66,8 @@ class Ranked:
     @cached_property
     def n(self) -> Int[Tensor, " batch"]:
         """How many neighbors there are."""
+        if self.dense:
+            return torch.full_like(self.k, self.given.shape[1])
         return self.mask.sum(dim=-1)
 
     @cached_property
@@ -80,11 +83,10 @@ class Ranked:
     @cached_property
     def star(self) -> Int[Tensor, "batch 1"]:
         """Where the cheapest neighbor stands."""
-        star = self.dear.argmin(dim=-1, keepdim=True)
-        if self.best == "best_scored":
-            cheap = self.mask & (self.costs == 0)
-            star = self.s.detach().masked_fill(~cheap, -torch.inf).argmax(dim=-1, keepdim=True)
-        return star
+        if self.best == "first":
+            return least(self.dear)
+        cheap = self.mask & (self.costs == 0)
+        return least((-self.s.detach()).masked_fill(~cheap, torch.inf))
 
     @cached_property
     def s_star(self) -> Float[Tensor, "batch 1"]:

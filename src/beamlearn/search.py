@@ -20,10 +20,13 @@ from .beam import (
     settled_beam,
     take,
 )
-from .check import check_steps, check_width
+from .check import check_example, check_steps, check_width
+from .chronicle import Chronicle
+from .lattice import Drawing
 from .scorer import Scorer
 from .space import Finish, SearchSpace
 from .trace import Trace
+from .witness import Seen
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,16 @@ class SearchResult:
     def beams(self) -> list[list[list[Any]]]:
         """The beams that were visited, as outputs so far; the last holds the result alone."""
         return self.trace.beams
+
+    def chronicle(self, example: int = 0) -> Chronicle:
+        """What happened to one example, in plain values: for tables and pictures."""
+        check_example(example, len(self))
+        rows = self.trace.rows[example]
+        return Chronicle.of(self.trace.space, example, [Seen(row) for row in rows])
+
+    def draw(self, example: int = 0) -> Drawing:
+        """The search of one example as a picture; a notebook shows it."""
+        return Drawing(self.chronicle(example))
 
     def _nbest(self, example: int) -> list[Hypothesis]:
         scores = self.final_scores[example][self.final_mask[example]].detach().double()

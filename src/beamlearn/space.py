@@ -73,6 +73,10 @@ class SearchSpace(ABC, Generic[Nodes]):
     def outputs(self, examples: Sequence[int], actions: Sequence[Sequence[int]]) -> list[Any]:
         """The outputs (or outputs so far) that lists of actions build, one per example named."""
 
+    def action_name(self, example: int, actions: Sequence[int]) -> str:
+        """What the last of the actions that lead to a node is called, where people look at it."""
+        return str(actions[-1])
+
     def oracle(self) -> Oracle:
         """The completion costs of this space, where it knows the right answers."""
         raise ValueError(

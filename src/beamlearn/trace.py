@@ -21,6 +21,7 @@ class Row:
     slots: list[int]
     actions: list[int]
     scores: list[float]
+    ranked: list[bool]
     kept: list[bool]
     stays: list[bool]
 
@@ -45,7 +46,7 @@ class Trace:
         """The transitions of each example; none where the initial node is terminal."""
         rows: list[list[Row]] = [[] for _ in range(len(self.space))]
         for step in self.steps:
-            fields = (step.slots, step.actions, step.scores, step.kept, step.stays)
+            fields = (step.slots, step.actions, step.scores, step.ranked, step.kept, step.stays)
             lists = zip(*(field.detach().tolist() for field in fields), strict=True)
             for example, row in zip(step.examples.tolist(), lists, strict=True):
                 rows[example].append(Row(*row))

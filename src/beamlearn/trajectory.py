@@ -25,6 +25,7 @@ from .beam import (
 from .check import check_shape, check_steps, check_width
 from .neighbors import Move, Neighbors
 from .oracle import Oracle
+from .ranking import least
 from .scorer import ParallelScorer, Scorer
 from .space import Finish, SearchSpace
 from .strategies import Oracle as FollowOracle
@@ -145,7 +146,7 @@ class Walk:
 
     def choose_cheapest(self, beam: Beam, neighbors: Neighbors) -> Transition:
         """The transition to the cheapest neighbor, the only one; scores are not looked at."""
-        index = neighbors.fill(neighbors.any_costs, torch.inf).argmin(dim=-1, keepdim=True)
+        index = least(neighbors.fill(neighbors.any_costs, torch.inf))
         terminal = neighbors.only_terminal
         if self.finish == "first":
             terminal = neighbors.look_up(index).terminal[:, 0]

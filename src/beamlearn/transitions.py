@@ -22,7 +22,9 @@ from .beam import (
     settled_beam,
     transition_cost,
 )
-from .check import check_choice
+from .check import check_choice, check_example
+from .chronicle import Chronicle
+from .lattice import Drawing
 from .losses import AnyLoss, check_needs
 from .neighbors import Neighbors
 from .oracle import Oracle
@@ -30,6 +32,7 @@ from .scorer import ParallelScorer, Scorer
 from .space import Expansion, Finish, SearchSpace
 from .trace import Trace
 from .visits import Visits, visits_of
+from .witness import witness
 
 
 @dataclass(frozen=True)
@@ -224,6 +227,29 @@ class Trajectory:
         """The nodes that were extended, as trees."""
         moves = [transition.step.move for transition in self.transitions if not transition.final]
         return visits_of(len(self), moves[:-1])
+
+    def chronicle(self, example: int = 0) -> Chronicle:
+        """What happened to one example, in plain values: for tables and pictures."""
+        check_example(example, len(self))
+        seen = [
+            witness(
+                t.step,
+                t.neighbors,
+                int(row),
+                self.width,
+                self.finish,
+                increased=bool(t.increased[row]),
+                tolerance=self.oracle.tolerance,
+            )
+            for t in self.transitions
+            for row in (t.step.examples == example).nonzero()[:, 0]
+        ]
+        told = seen[: len(self.trace.rows[example])]
+        return Chronicle.of(self.space, example, told, float(self.oracle.initial()[example]))
+
+    def draw(self, example: int = 0) -> Drawing:
+        """The search of one example as a picture; a notebook shows it."""
+        return Drawing(self.chronicle(example))
 
     def detach(self) -> "Trajectory":
         """The same trajectory without the gradient of its scores."""

@@ -12,7 +12,9 @@ from .certify import certify
 from .compare import compare_group
 from .demo import demo
 from .evaluate import evaluate
+from .inspect import inspect
 from .predict import predict
+from .report import report
 from .train import train
 
 app = typer.Typer(
@@ -27,6 +29,8 @@ app.add_typer(compare_group(), name="compare")
 app.command()(predict)
 app.command()(evaluate)
 app.command()(certify)
+app.command()(inspect)
+app.command()(report)
 app.command()(demo)
 
 

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..certificate import Certificate
 from ..drawing import FigureError, check_matplotlib, empty_figure, write_figure
 from ..recorded import named
-
-BLUE, ORANGE, GREEN, BLACK = "#0072b2", "#e69f00", "#009e73", "#000000"
-"""Of the palette by Okabe and Ito, which color-blind people can tell apart."""
+from .palette import PRINTED, Palette
 
 
 @dataclass(frozen=True)
@@ -22,33 +21,56 @@ class Curve:
 
 
 def draw_bound(curve: Curve, path: Path) -> None:
-    """Stack the parts of the bound, with the measured loss of the population beside them."""
+    """Write the figure of a curve."""
     figure, axes = empty_figure(6.8, 4.2)
+    draw_parts(axes, curve, PRINTED)
+    last = curve.certificates[-1]
+    axes.set_title(f"{last.statement}, delta = {last.delta:g}", fontsize=10)
+    axes.legend(fontsize=8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_figure(figure, path)
+
+
+def draw_parts(axes: Any, curve: Curve, colors: Palette) -> tuple[Any, Any]:
+    """Stack the parts of the bound, with the measured loss of the population beside them.
+
+    The lines of the bound and of the mean training loss are returned.
+    """
     found = curve.certificates
     counts = [one.rounds for one in found]
     empirical = [one.empirical_loss for one in found]
     rolled = [one.empirical_loss + one.roll_in_gap for one in found]
     bound = [one.bound for one in found]
-    axes.plot(counts, bound, color=BLACK, marker="o", markersize=3, label="certified bound")
-    axes.fill_between(counts, rolled, bound, color=ORANGE, alpha=0.35, label="deviation")
+    (above,) = axes.plot(
+        counts, bound, color=colors.ink, marker="o", markersize=3, label="certified bound"
+    )
+    axes.fill_between(counts, rolled, bound, color=colors.orange, alpha=0.35, label="deviation")
     if any(one.roll_in_gap for one in found):
         axes.fill_between(
-            counts, empirical, rolled, color=GREEN, alpha=0.35, hatch="//", label="roll-in gap"
+            counts,
+            empirical,
+            rolled,
+            color=colors.green,
+            alpha=0.35,
+            hatch="//",
+            label="roll-in gap",
         )
-    axes.plot(counts, empirical, color=BLUE, marker="s", markersize=3, label="mean training loss")
+    (below,) = axes.plot(
+        counts, empirical, color=colors.blue, marker="s", markersize=3, label="mean training loss"
+    )
     if curve.population:
         places, values = zip(*curve.population, strict=True)
-        axes.plot(places, values, color=GREEN, marker="^", linestyle="--", label="mean test loss")
-    axes.axhline(found[-1].upper, color="#777777", linewidth=0.8, linestyle=":")
-    axes.annotate("u: nothing is larger", (counts[0], found[-1].upper), fontsize=8, va="bottom")
+        axes.plot(
+            places, values, color=colors.green, marker="^", linestyle="--", label="mean test loss"
+        )
+    upper = found[-1].upper
+    axes.axhline(upper, color=colors.soft, linewidth=0.8, linestyle=":")
+    axes.annotate("u: nothing is larger", (counts[-1], upper), fontsize=8, ha="right", va="bottom")
     axes.set_xscale("log")
     axes.set_xlabel("examples, each seen once")
-    axes.set_ylabel(f"{named(found[-1].upper, found[-1].clip)} of the mixture")
-    axes.set_title(f"{found[-1].statement}, delta = {found[-1].delta:g}", fontsize=10)
+    axes.set_ylabel(f"{named(upper, found[-1].clip)} of the mixture")
     axes.set_ylim(bottom=0)
-    axes.legend(fontsize=8)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_figure(figure, path)
+    return above, below
 
 
 def check_drawable(path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 import torch
 
 from ..batches import batches_of
-from ..evaluate import evaluating
+from ..evaluate import Evaluation, evaluate, evaluating
 from ..search import SearchResult, beam_search
 from .kind import Model
 
@@ -45,6 +45,22 @@ def batched(model: Model, examples: Sequence[Sentence], size: int) -> Iterator[l
         return
     for numbers in model.mixture.parts(len(examples)):
         yield from batches_of([examples[number] for number in numbers], size)
+
+
+def evaluated(
+    model: Model, examples: Sequence[Sized], width: int, batch_size: int = 64
+) -> Evaluation:
+    """Decode examples and compare with what is right, search errors included, in their order."""
+    numbers: list[int] = []
+
+    def batches() -> Iterator[list[Sized]]:
+        places = [Place(example, number) for number, example in enumerate(examples)]
+        for batch in batched(model, places, batch_size):
+            numbers.extend(place.number for place in batch)
+            yield [place.sentence for place in batch]
+
+    found = evaluate(batches(), model, model.scorer, width, references=True)
+    return found.placed(torch.tensor(numbers))
 
 
 @torch.no_grad()

@@ -7,6 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from ..evaluate import Evaluation
 from ..mixture import Mixture
+from ..profile import Profile
 from ..scorer import Scorer
 from ..space import SearchSpace
 from .data import DataSet
@@ -48,6 +49,16 @@ class Report(Protocol):
         """Of the beam."""
         ...
 
+    @property
+    def evaluation(self) -> Evaluation:
+        """Example by example, in the order of the data."""
+        ...
+
+    @property
+    def profile(self) -> Profile:
+        """Where the model goes wrong."""
+        ...
+
     def to_json(self) -> dict[str, Any]:
         """The numbers that there are, `width` among them."""
         ...
@@ -63,6 +74,20 @@ class Ranges:
     """The most actions that a hypothesis has."""
     cost: float
     """By how much c* of two nodes can differ for each action in which they do."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An example to look at."""
+
+    example: Sized
+    """In numbers, as `space` takes them."""
+    text: str
+    """What people read."""
+    right: str | None = None
+    """The right output, where it is known."""
+    headings: tuple[str, ...] = ()
+    """What each step decides on, where that is known before the search."""
 
 
 E = TypeVar("E", bound=Experiment)
@@ -111,6 +136,18 @@ class Kind(ABC, Generic[E, D, M]):
     @abstractmethod
     def judge(self, found: Evaluation, validation: D) -> str:
         """What was found on the validation set, in words."""
+
+    @abstractmethod
+    def subject(self, model: M, data: D, number: int) -> Subject:
+        """One example of the data, to look at."""
+
+    @abstractmethod
+    def typed(self, model: M, text: str, right: str | None) -> Subject:
+        """An input that somebody has typed, maybe with the right output, to look at."""
+
+    @abstractmethod
+    def spell(self, model: M, output: Any) -> str:
+        """An output of a space, as people read it."""
 
     @abstractmethod
     def report(self, model: M, data: D, width: int) -> Report:

@@ -60,6 +60,10 @@ class Actions:
     def __len__(self) -> int:
         return len(self.names)
 
+    def name(self, action: int) -> str:
+        """What an action is called: its kind, and the relation if it makes an arc."""
+        return f"{self.kinds[int(self.kind_of[action])].name} {self.names[action]}".rstrip()
+
     def spread(self, values: Shaped[Tensor, "batch k kinds"]) -> Shaped[Tensor, "batch k a"]:
         """Give every action the value of its kind."""
         parts = zip(values.split(1, dim=-1), self.counts, strict=True)

@@ -1,11 +1,12 @@
 """Parsing, as experiments, the command line and estimators see it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, final
 
+from ...data.text import DataError
 from ...evaluate import Evaluation
 from ...settings import SettingsError
-from ..kind import Kind
+from ..kind import Kind, Subject
 from .lexicon import Lexicon
 from .model import Parser, scorer_of
 from .report import ParsingReport, examples_of, report
@@ -48,6 +49,34 @@ class ParsingKind(Kind[Experiment, Sentences, Parser]):
     def judge(self, found: Evaluation, validation: Sentences) -> str:
         words = sum(map(len, validation.words))
         return f"attachment {1 - float(found.costs.sum()) / words:.2%}"
+
+    def subject(self, model: Parser, data: Sentences, number: int) -> Subject:
+        words, tree = data.words[number], data.trees[number]
+        tags = None if data.tags is None else data.tags[number]
+        arcs = [*zip(tree.heads, tree.relations, strict=True)]
+        return Subject(model.encode(words, tags, tree), " ".join(words), self.spell(model, arcs))
+
+    def typed(self, model: Parser, text: str, right: str | None) -> Subject:
+        if right is not None:
+            raise DataError(
+                "A right tree cannot be typed; leave it out, or give the sentence in a file."
+            )
+        words = text.split()
+        if not words:
+            raise DataError("Words with spaces between them were expected, but none came.")
+        if not model.lexicon.tags:
+            return Subject(model.encode(words), text)
+        pairs = [word.rpartition("/") for word in words]
+        bare = next((tag for word, _, tag in pairs if not word), None)
+        if bare is not None:
+            raise DataError(
+                f"This parser looks at tags, as in dogs/NOUN bark/VERB, but {bare!r} has none; "
+                "write it behind each word."
+            )
+        return Subject(model.encode([p[0] for p in pairs], [p[2] for p in pairs]), text)
+
+    def spell(self, model: Parser, output: Sequence[tuple[int, str]]) -> str:
+        return " ".join(f"{head}:{name}" if head >= 0 else "_" for head, name in output)
 
     def report(self, model: Parser, data: Sentences, width: int) -> ParsingReport:
         return report(model, data, width)

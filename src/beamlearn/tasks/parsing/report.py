@@ -1,14 +1,15 @@
 """How good a parser is, at one beam width."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from time import perf_counter
 from typing import Any
 
 import torch
 
 from ...calibration import calibration_error
-from ...evaluate import evaluate
-from ..decoding import batched, in_order
+from ...evaluate import Evaluation
+from ...profile import NO_NUMBERS, Profile
+from ..decoding import evaluated, in_order
 from .attachment import Attachment, arcs_of, attachment
 from .decode import parse
 from .model import Parser
@@ -34,11 +35,15 @@ class ParsingReport:
     calibration_error: float
     """Of the confidences of single arcs."""
     words_per_second: float
+    profile: Profile = field(compare=False, repr=False)
+    """Where it goes wrong; not among the numbers."""
+    evaluation: Evaluation = field(compare=False, repr=False)
+    """Sentence by sentence, in the order of the data; not among the numbers."""
 
     def to_json(self) -> dict[str, Any]:
         """All numbers, those of the attachment among the others."""
-        found = asdict(self)
-        return {"width": found.pop("width"), **found.pop("attachment"), **found}
+        found = {name: value for name, value in vars(self).items() if name not in NO_NUMBERS}
+        return {"width": found.pop("width"), **asdict(found.pop("attachment")), **found}
 
 
 def report(
@@ -53,8 +58,8 @@ def report(
     for tree, parsing in zip(data.trees, parsings, strict=True):
         right += map(tuple.__eq__, arcs_of(tree), arcs_of(parsing.tree))
         confidence += parsing.confidence
-    batches = batched(parser, examples_of(parser, data), batch_size)
-    costs = evaluate(batches, parser, parser.scorer, width, references=True)
+    costs = evaluated(parser, examples_of(parser, data), width, batch_size)
+    sure, correct = torch.tensor(confidence), torch.tensor(right, dtype=torch.bool)
     return ParsingReport(
         width=width,
         attachment=attachment(data.trees, [parsing.tree for parsing in parsings]),
@@ -62,8 +67,10 @@ def report(
         optimum=costs.optimum,
         increases_per_example=costs.increases_per_example,
         search_error_rate=costs.search_error_rate,
-        calibration_error=calibration_error(torch.tensor(confidence), torch.tensor(right)),
+        calibration_error=calibration_error(sure, correct),
         words_per_second=len(right) / seconds,
+        profile=Profile.of(width, costs, sure, correct),
+        evaluation=costs,
     )
 
 

@@ -97,6 +97,9 @@ class ParsingSpace(SearchSpace[Parsed]):
             for *words, length in zip(heads, makers, lengths.tolist(), strict=True)
         ]
 
+    def action_name(self, example: int, actions: Sequence[int]) -> str:
+        return self.actions.name(actions[-1])
+
     def oracle(self) -> Oracle:
         if self.gold is None:
             return super().oracle()

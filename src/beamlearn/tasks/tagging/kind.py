@@ -1,11 +1,12 @@
 """Tagging, as experiments, the command line and estimators see it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, final
 
+from ...data.text import DataError
 from ...evaluate import Evaluation
 from ...settings import SettingsError
-from ..kind import Kind, Ranges
+from ..kind import Kind, Ranges, Subject
 from .experiment import Experiment
 from .lexicon import Lexicon
 from .linear import HISTORY, LinearTagger
@@ -58,8 +59,31 @@ class TaggingKind(Kind[Experiment, Sentences, Tagger]):
         words = sum(map(len, validation.words))
         return f"accuracy {1 - float(found.costs.sum()) / words:.2%}"
 
+    def subject(self, model: Tagger, data: Sentences, number: int) -> Subject:
+        return shown(model, data.words[number], data.tags[number])
+
+    def typed(self, model: Tagger, text: str, right: str | None) -> Subject:
+        words, tags = text.split(), None if right is None else right.split()
+        if not words:
+            raise DataError("Words with spaces between them were expected, but none came.")
+        if tags is not None and len(tags) != len(words):
+            raise DataError(
+                f"A right tag for each of the {len(words)} words was expected, but {len(tags)} "
+                "came; give as many, or none."
+            )
+        return shown(model, words, tags)
+
+    def spell(self, model: Tagger, output: Sequence[int]) -> str:
+        return " ".join(model.lexicon.tags[tag] for tag in output)
+
     def report(self, model: Tagger, data: Sentences, width: int) -> TaggingReport:
         return report(model, data.words, data.tags, width)
+
+
+def shown(model: Tagger, words: Sequence[str], tags: Sequence[str] | None) -> Subject:
+    """A sentence to look at; every step decides on a word."""
+    right = None if tags is None else " ".join(tags)
+    return Subject(model.encode(words, tags), " ".join(words), right, tuple(words))
 
 
 TAGGING = TaggingKind()

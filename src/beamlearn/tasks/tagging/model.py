@@ -82,8 +82,8 @@ class Tagger:
 
     def space(self, batch: Sequence[Encoded]) -> TaggingSpace:
         """The search space of a batch."""
-        tags = len(self.lexicon.tags)
-        return TaggingSpace(batch, tags, self.pairs, self.first, self.device)
+        tags = self.lexicon.tags
+        return TaggingSpace(batch, len(tags), self.pairs, self.first, self.device, tags)
 
 
 def scorer_of(

@@ -1,15 +1,16 @@
 """How good a tagger is, at one beam width."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
 import torch
 
 from ...calibration import calibration_error
-from ...evaluate import evaluate
-from ..decoding import batched, in_order
+from ...evaluate import Evaluation
+from ...profile import NO_NUMBERS, Profile
+from ..decoding import evaluated, in_order
 from .bio import is_bio, span_scores
 from .decode import tag
 from .model import Tagger
@@ -35,6 +36,10 @@ class TaggingReport:
     calibration_error: float
     """Of the confidences of single tags."""
     words_per_second: float
+    profile: Profile = field(compare=False, repr=False)
+    """Where it goes wrong; not among the numbers."""
+    evaluation: Evaluation = field(compare=False, repr=False)
+    """Sentence by sentence, in the order of the data; not among the numbers."""
     f1: float | None = None
     """Of spans, where the tags are BIO; with precision and recall."""
     precision: float | None = None
@@ -42,7 +47,11 @@ class TaggingReport:
 
     def to_json(self) -> dict[str, Any]:
         """The numbers that there are."""
-        return {name: value for name, value in vars(self).items() if value is not None}
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if name not in NO_NUMBERS and value is not None
+        }
 
 
 def report(
@@ -67,8 +76,7 @@ def report(
         known += [word in tagger.lexicon for word in sentence]
         confidence += tagging.confidence
     correct, seen = torch.tensor(right, dtype=torch.bool), torch.tensor(known, dtype=torch.bool)
-    batches = batched(tagger, examples, batch_size)
-    costs = evaluate(batches, tagger, tagger.scorer, width, references=True)
+    costs, sure = evaluated(tagger, examples, width, batch_size), torch.tensor(confidence)
     best = [tagging.tags for tagging in taggings]
     spans = span_scores(tags, best) if is_bio(tagger.lexicon.tags) else {}
     return TaggingReport(
@@ -80,8 +88,10 @@ def report(
         cost=costs.cost,
         increases_per_example=costs.increases_per_example,
         search_error_rate=costs.search_error_rate,
-        calibration_error=calibration_error(torch.tensor(confidence), correct),
+        calibration_error=calibration_error(sure, correct),
         words_per_second=len(right) / seconds,
+        profile=Profile.of(width, costs, sure, correct),
+        evaluation=costs,
         **spans,
     )
 

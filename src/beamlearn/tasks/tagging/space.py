@@ -45,7 +45,7 @@ class TaggingSpace(SearchSpace[Position]):
     """The taggings of a batch of sentences.
 
     `pairs[p, q]` says whether tag q may follow tag p, `first[q]` whether it may begin a
-    sentence; None: everything may.
+    sentence; None: everything may. `names` are those of the tags, for people.
     """
 
     def __init__(
@@ -55,12 +55,14 @@ class TaggingSpace(SearchSpace[Position]):
         pairs: Bool[Tensor, "tags tags"] | None = None,
         first: Bool[Tensor, " tags"] | None = None,
         device: torch.device | str = "cpu",
+        names: Sequence[str] | None = None,
     ) -> None:
         if not sentences:
             raise ValueError("A tagging space needs at least one sentence, but none came.")
         self.features = _padded([s.features for s in sentences]).to(device)
         self.lengths = torch.tensor([len(s) for s in sentences], device=device)
         self.tags = tags
+        self.names = names
         self.pairs, self.first = pairs, first
         self.gold: Int[Tensor, "batch words"] | None = None
         if all(s.tags is not None for s in sentences):
@@ -93,6 +95,10 @@ class TaggingSpace(SearchSpace[Position]):
 
     def outputs(self, examples: Sequence[int], actions: Sequence[Sequence[int]]) -> list[list[int]]:
         return [list(tags) for tags in actions]
+
+    def action_name(self, example: int, actions: Sequence[int]) -> str:
+        tag = actions[-1]
+        return str(tag) if self.names is None else self.names[tag]
 
     def oracle(self) -> Oracle:
         return super().oracle() if self.gold is None else HammingOracle(self, self.gold)

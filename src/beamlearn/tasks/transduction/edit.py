@@ -74,10 +74,10 @@ class EditOracle(Oracle):
         rest = self._rest(examples, room.clamp(min=0))[:, None]
         before = _shifted(memory)
         other = torch.minimum(memory + self.insertion, before + self.substitution) + rest
-        table = other.amin(dim=(-1, -2))[..., None].repeat(1, 1, self.actions)
+        table = other.amin(dim=(-1, -2))[..., None].expand(-1, -1, self.actions).clone()
         matched = (before + rest)[..., 1:].masked_fill(~self.known[examples, None], torch.inf)
         tokens = self.references.tokens[examples, None].clamp(min=0).expand(matched.shape)
-        table = table.scatter_reduce(-1, tokens.flatten(2), matched.flatten(2), "amin")
+        table.scatter_reduce_(-1, tokens.flatten(2), matched.flatten(2), "amin")
         last = self.references.lengths[examples, None, :, None].expand(*memory.shape[:-1], 1)
         table[..., END] = memory.gather(-1, last).amin(dim=(-1, -2))
         return table

@@ -52,9 +52,9 @@ class PaddedHammingOracle(Oracle):
         self, memory: Float[Tensor, "batch k refs"], nodes: Position
     ) -> Float[Tensor, "batch k a"]:
         right = memory + self.lost[nodes.examples, None, :, self._place(nodes.length + 1)]
-        table = (right + 1).amin(dim=-1, keepdim=True).repeat(1, 1, self.actions)
+        table = (right + 1).amin(dim=-1, keepdim=True).expand(-1, -1, self.actions).clone()
         tokens = self.tokens[nodes.examples, None, :, self._place(nodes.length)]
-        table = table.scatter_reduce(-1, tokens.expand(right.shape), right, "amin")
+        table.scatter_reduce_(-1, tokens.expand(right.shape), right, "amin")
         missing = (self.references.lengths[nodes.examples] - nodes.length).clamp(min=0)
         table[..., END] = (memory + missing[:, None]).amin(dim=-1)
         return table

@@ -1,12 +1,12 @@
 """Transduction, as experiments, the command line and estimators see it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 from ...data.text import DataError
 from ...evaluate import Evaluation
 from ...settings import SettingsError
-from ..kind import Kind
+from ..kind import Kind, Subject
 from .experiment import Experiment
 from .model import Transducer, scorer_of
 from .pairs import Pairs, read_pairs
@@ -59,6 +59,16 @@ class TransductionKind(Kind[Experiment, Pairs, Transducer]):
     def judge(self, found: Evaluation, validation: Pairs) -> str:
         wrong = float((found.costs > 0).double().mean())
         return f"{wrong:.2%} of the outputs are wrong, cost {found.cost:.3f}"
+
+    def subject(self, model: Transducer, data: Pairs, number: int) -> Subject:
+        source, references = data.sources[number], data.references[number]
+        return Subject(model.encode(source, references), source, " | ".join(references))
+
+    def typed(self, model: Transducer, text: str, right: str | None) -> Subject:
+        return Subject(model.encode(text, () if right is None else (right,)), text, right)
+
+    def spell(self, model: Transducer, output: Sequence[int]) -> str:
+        return model.text(output)
 
     def report(self, model: Transducer, data: Pairs, width: int) -> TransductionReport:
         return report(model, data.sources, data.references, width)

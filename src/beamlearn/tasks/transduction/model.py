@@ -87,6 +87,7 @@ class Transducer:
             self.costs,
             finish=self.settings.finish,
             device=self.device,
+            names=self.symbols.target_tokens,
         )
 
     def costs(self, space: TransductionSpace) -> Oracle:

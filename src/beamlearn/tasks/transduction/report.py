@@ -1,7 +1,7 @@
 """How good a transducer is, at one beam width."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from time import perf_counter
 from typing import Any, TypeVar
@@ -12,8 +12,9 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from ...calibration import calibration_error
-from ...evaluate import evaluate
-from ..decoding import batched, in_order
+from ...evaluate import Evaluation
+from ...profile import NO_NUMBERS, Profile
+from ..decoding import evaluated, in_order
 from .decode import transduce
 from .model import Transducer
 
@@ -46,10 +47,14 @@ class TransductionReport:
     sources_per_second: float
     words_per_second: float
     """Of tokens that were written."""
+    profile: Profile = field(compare=False, repr=False)
+    """Where it goes wrong; not among the numbers."""
+    evaluation: Evaluation = field(compare=False, repr=False)
+    """Source by source, in the order of the data; not among the numbers."""
 
     def to_json(self) -> dict[str, Any]:
         """All numbers."""
-        return dict(vars(self))
+        return {name: value for name, value in vars(self).items() if name not in NO_NUMBERS}
 
 
 def report(
@@ -72,9 +77,8 @@ def report(
     best = [one.nbest[0].tokens for one in found]
     right = [[cut(text) for text in several] for several in references]
     examples = [transducer.encode(*pair) for pair in zip(sources, references, strict=True)]
-    batches = batched(transducer, examples, batch_size)
-    costs = evaluate(batches, transducer, transducer.scorer, width, references=True)
-    confidence = torch.tensor([one.confidence for one in found])
+    costs = evaluated(transducer, examples, width, batch_size)
+    sure, certain = torch.tensor([one.confidence for one in found]), torch.tensor(correct)
     return TransductionReport(
         width=width,
         wer=1 - sum(correct) / len(correct),
@@ -85,9 +89,11 @@ def report(
         cost=costs.cost,
         increases_per_example=costs.increases_per_example,
         search_error_rate=costs.search_error_rate,
-        calibration_error=calibration_error(confidence, torch.tensor(correct)),
+        calibration_error=calibration_error(sure, certain),
         sources_per_second=len(outputs) / seconds,
         words_per_second=sum(map(len, best)) / seconds,
+        profile=Profile.of(width, costs, sure, certain),
+        evaluation=costs,
     )
 
 

@@ -59,7 +59,7 @@ class TransductionSpace(SearchSpace[Position]):
     """The outputs of a batch of sources: sequences of at most `limits` tokens, then `END`.
 
     `costs` makes the oracle of a space whose references are known. There are `actions`
-    actions, `END` among them.
+    actions, `END` among them; `names` are those of the tokens, for people.
     """
 
     def __init__(
@@ -71,10 +71,12 @@ class TransductionSpace(SearchSpace[Position]):
         *,
         finish: Finish = "pad",
         device: torch.device | str = "cpu",
+        names: Sequence[str] | None = None,
     ) -> None:
         if not batch:
             raise ValueError("A transduction space needs at least one source, but none came.")
         self.batch, self.actions, self.costs, self.finish = batch, actions, costs, finish
+        self.names = names
         self.sources = pad_sequence([e.source for e in batch], batch_first=True).to(device)
         self.lengths = torch.tensor([len(e) for e in batch], device=device)
         self.limits = torch.tensor(limits, device=device)
@@ -124,6 +126,12 @@ class TransductionSpace(SearchSpace[Position]):
     def outputs(self, examples: Sequence[int], actions: Sequence[Sequence[int]]) -> list[list[int]]:
         """Tokens without `END`."""
         return [[token for token in tokens if token != END] for tokens in actions]
+
+    def action_name(self, example: int, actions: Sequence[int]) -> str:
+        token = actions[-1]
+        if token == END:
+            return "end"
+        return str(token) if self.names is None else self.names[token - 1]
 
     def oracle(self) -> Oracle:
         return self.costs(self) if all(e.references for e in self.batch) else super().oracle()

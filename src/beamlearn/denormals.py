@@ -1,0 +1,25 @@
+"""Numbers too small for full precision: slow to compute with, and nothing to learn from."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+
+@contextmanager
+def flushed() -> Iterator[None]:
+    """Count denormal numbers as 0 for a while, where the processor can.
+
+    The gradients of unlikely actions are such numbers, and products of matrices full of them
+    take several times as long.
+
+    >>> with flushed():
+    ...     float(torch.tensor([1e-30]) * 1e-10)
+    0.0
+    """
+    before = bool(torch.tensor([1e-30]) * 1e-10 == 0)
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(before)

@@ -1,0 +1,107 @@
+"""Profile: where a model goes wrong, at one beam width."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from .calibration import Bin, calibration_bins
+from .evaluate import Evaluation
+
+NO_NUMBERS = ("profile", "evaluation")
+"""What a report holds beside its numbers."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Counts over the examples of a data set."""
+
+    width: int
+    """Of the beam."""
+    steps_at: tuple[int, ...]
+    """How many examples have an i-th transition."""
+    increases_at: tuple[int, ...]
+    """At how many of these the cost rose."""
+    right: int
+    """Examples with the best output that their space has."""
+    search_errors: int
+    """Examples that could be better, and whose best output the model itself scores higher."""
+    model_errors: int
+    """The other examples that could be better."""
+    bins: tuple[Bin, ...]
+    """Confidences against what became of them."""
+
+    @classmethod
+    def of(
+        cls,
+        width: int,
+        found: Evaluation,
+        confidence: Float[Tensor, " n"],
+        correct: Bool[Tensor, " n"],
+    ) -> "Profile":
+        """The profile of an evaluation with references, and of confidences at the same width."""
+        if found.search_errors is None:
+            raise ValueError("A profile needs search errors; call `evaluate` with references=True.")
+        wrong, lost = int((found.regrets > 0).sum()), int(found.search_errors.sum())
+        return cls(
+            width=width,
+            steps_at=tuple(found.steps_at.tolist()),
+            increases_at=tuple(found.increases_at.tolist()),
+            right=len(found) - wrong,
+            search_errors=lost,
+            model_errors=wrong - lost,
+            bins=tuple(calibration_bins(confidence, correct)),
+        )
+
+    @property
+    def examples(self) -> int:
+        """How many there are."""
+        return self.right + self.search_errors + self.model_errors
+
+    def to_json(self) -> dict[str, Any]:
+        """All numbers, by name."""
+        return {
+            **vars(self),
+            "steps_at": list(self.steps_at),
+            "increases_at": list(self.increases_at),
+            "bins": [list(one) for one in self.bins],
+        }
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> "Profile":
+        """What `to_json` gave."""
+        return cls(
+            **{
+                **record,
+                "steps_at": tuple(record["steps_at"]),
+                "increases_at": tuple(record["increases_at"]),
+                "bins": tuple(Bin(*one) for one in record["bins"]),
+            }
+        )
+
+
+def together(profiles: Sequence[Profile]) -> Profile:
+    """Several models of one kind, such as those of several seeds, as one with all examples."""
+    return Profile(
+        width=profiles[0].width,
+        steps_at=_added(one.steps_at for one in profiles),
+        increases_at=_added(one.increases_at for one in profiles),
+        right=sum(one.right for one in profiles),
+        search_errors=sum(one.search_errors for one in profiles),
+        model_errors=sum(one.model_errors for one in profiles),
+        bins=tuple(map(_joined, zip(*(one.bins for one in profiles), strict=True))),
+    )
+
+
+def _added(counts: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+    return tuple(map(sum, zip_longest(*counts, fillvalue=0)))
+
+
+def _joined(bins: Sequence[Bin]) -> Bin:
+    size = sum(one.size for one in bins)
+    sure = sum(one.confidence * one.size for one in bins)
+    right = sum(one.correct * one.size for one in bins)
+    return Bin(sure / max(size, 1), right / max(size, 1), size)

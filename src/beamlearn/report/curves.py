@@ -1,0 +1,178 @@
+"""Learning curves, from what a training has logged."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .figure import Drawn
+from .lines import Axis, Line, Point, draw_lines, from_zero
+from .part import Part
+from .wording import percent
+
+WINDOWS = 100
+"""Into about how many windows the rounds are put together."""
+ROUND, EPOCH = Axis("round", "round"), Axis("epoch", "epoch")
+VALIDATION = Axis("validation_cost", "validation cost per example")
+
+
+@dataclass(frozen=True)
+class Log:
+    """What a run has logged."""
+
+    rounds: tuple[Mapping[str, Any], ...]
+    validations: tuple[Mapping[str, Any], ...]
+
+    @classmethod
+    def of(cls, records: Iterable[Mapping[str, Any]]) -> "Log":
+        """Tell rounds from validations."""
+        lines = list(records)
+        return cls(
+            tuple(line for line in lines if "examples" in line),
+            tuple(line for line in lines if "validation_cost" in line),
+        )
+
+    @property
+    def best(self) -> int | None:
+        """The number of the validation with the lowest cost; the first of equals."""
+        costs = [line["validation_cost"] for line in self.validations]
+        return costs.index(min(costs)) if costs else None
+
+
+def learning_curves(log: Log) -> Part | None:
+    """The part of one run."""
+    figures, told = [], []
+    if log.rounds:
+        size = -(-len(log.rounds) // WINDOWS)
+        windows = [log.rounds[i : i + size] for i in range(0, len(log.rounds), size)]
+        told.append(falling(log, size))
+        figures += [
+            curve("loss", "Loss per example", "loss per example", windows),
+            curve("increases", "Cost increases per example", "cost increases per example", windows),
+        ]
+        shares = [mean(window, "on_policy") for window in windows]
+        if min(shares) < 1:
+            title = "Trajectories that are the policy's own"
+            figures.append(curve("on_policy", title, "share of the examples", windows))
+            told.append(
+                f"At the start {percent(shares[0])} of the trajectories were what the learned "
+                f"policy alone would do, at the end {percent(shares[-1])}."
+            )
+    if log.best is not None:
+        told.append(validated(log))
+    if log.best is not None and len(log.validations) > 1:
+        points = tuple(validation_point(line) for line in log.validations)
+        lines = [Line("validation", points, best=log.best)]
+        figures.append(by_epoch("Cost on the validation set; the best epoch has a ring", lines))
+    return Part("learning", "Learning curves", tuple(told), tuple(figures)) if figures else None
+
+
+def curve(
+    name: str, title: str, label: str, windows: Sequence[Sequence[Mapping[str, Any]]]
+) -> Drawn:
+    """A number of the rounds, averaged in windows."""
+    points = []
+    for window in windows:
+        first, last, found = window[0]["round"], window[-1]["round"], mean(window, name)
+        rounds = f"round {first}" if first == last else f"rounds {first} to {last}"
+        points.append(Point((first + last) / 2, found, f"{rounds}: {label} {found:.4g}"))
+    axis = Axis(name, label)
+    line = Line("training", tuple(points))
+    return draw_lines(f"curve-{name}", title, [line], ROUND, axis, prepare=from_zero)
+
+
+def mean(window: Sequence[Mapping[str, Any]], name: str) -> float:
+    """The mean over the examples of some rounds."""
+    examples = sum(line["examples"] for line in window)
+    return float(sum(line["examples"] * line[name] for line in window) / examples)
+
+
+def falling(log: Log, size: int) -> str:
+    """The loss and the increases at both ends."""
+    each = "Each point is a round" if size == 1 else f"Each point is the mean of {size} rounds"
+    (begun, first), (ended, last) = ends(log)
+    return (
+        f"{each}. From {begun} to {ended}, the loss per example went from "
+        f"{mean(first, 'loss'):.4g} to {mean(last, 'loss'):.4g}, and the number of transitions at "
+        f"which the learned policy raises the cost from {mean(first, 'increases'):.3g} to "
+        f"{mean(last, 'increases'):.3g}."
+    )
+
+
+def ends(log: Log) -> list[tuple[str, Sequence[Mapping[str, Any]]]]:
+    """The first and the last epoch, which have the same examples; of one epoch, its tenths."""
+    last = [line["round"] for line in log.validations]
+    if len(last) > 1:
+        spans = {"the first epoch": (0, last[0]), "the last": (last[-2], last[-1])}
+        return [
+            (name, [line for line in log.rounds if after < line["round"] <= upto])
+            for name, (after, upto) in spans.items()
+        ]
+    tenth = -(-len(log.rounds) // 10)
+    return [
+        ("the first tenth of the rounds", log.rounds[:tenth]),
+        ("the last", log.rounds[-tenth:]),
+    ]
+
+
+def validated(log: Log) -> str:
+    """The best epoch, and whether the last ones were of use."""
+    assert log.best is not None
+    costs = [line["validation_cost"] for line in log.validations]
+    epoch, found = log.validations[log.best]["epoch"], costs[log.best]
+    if len(costs) == 1:
+        return f"The only validation found a cost of {found:.4g} per example."
+    after = (
+        "that is the last one, so more epochs may help"
+        if log.best == len(costs) - 1
+        else f"the last epoch has {costs[-1]:.4g}"
+    )
+    return f"The cost on the validation set is lowest after epoch {epoch}, {found:.4g}; {after}."
+
+
+def validation_point(line: Mapping[str, Any]) -> Point:
+    """A validation."""
+    epoch, cost = line["epoch"], line["validation_cost"]
+    return Point(epoch, cost, f"epoch {epoch}: validation cost {cost:.4g}")
+
+
+def by_epoch(title: str, lines: Sequence[Line]) -> Drawn:
+    """Validation costs."""
+
+    def prepare(axes: Any) -> None:
+        from matplotlib.ticker import MaxNLocator
+
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+        axes.margins(0.08)
+
+    return draw_lines("validation", title, lines, EPOCH, VALIDATION, prepare=prepare)
+
+
+def compared_curves(logs: Mapping[str, Sequence[Log]]) -> Part | None:
+    """The part of a comparison: the mean over the seeds of each cell, epoch by epoch."""
+    lines = []
+    for number, (cell, several) in enumerate(logs.items()):
+        epochs = min((len(log.validations) for log in several), default=0)
+        rows = [[log.validations[i] for log in several] for i in range(epochs)]
+        points = tuple(mean_point(cell, row) for row in rows)
+        if points:
+            costs = [point.y for point in points]
+            lines.append(Line(cell, points, number, best=costs.index(min(costs))))
+    if not lines:
+        return None
+    lowest = min(lines, key=lambda line: min(point.y for point in line.points))
+    late = [
+        line.label for line in lines if len(line.points) > 1 and line.best == len(line.points) - 1
+    ]
+    told = (
+        f"The lowest mean cost on the validation set is that of {lowest.label}: "
+        f"{min(point.y for point in lowest.points):.4g} per example. Of {len(lines)} ways to "
+        f"train, {len(late)} were best after the last epoch, and might gain from more.",
+    )
+    figure = by_epoch("Cost on the validation set, mean over seeds; best epochs have a ring", lines)
+    return Part("learning", "Learning curves", told, (figure,))
+
+
+def mean_point(cell: str, row: Sequence[Mapping[str, Any]]) -> Point:
+    """The same epoch of several seeds."""
+    cost, epoch = sum(one["validation_cost"] for one in row) / len(row), row[0]["epoch"]
+    return Point(epoch, cost, f"{cell}, epoch {epoch}: validation cost {cost:.4g}")
