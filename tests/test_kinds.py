@@ -166,6 +166,18 @@ def test_another_task_is_compared(label, tmp_path):
     assert run_entry(entry, tmp_path / "run") == results
 
 
+def test_another_task_is_inspected(label, tmp_path, capsys):
+    finish(experiments.begin(label, experiment(tmp_path), tmp_path / "run"))
+    file = tmp_path / "train.conllu"
+    asked = ["inspect", str(tmp_path / "run"), str(file), "--text", "--width", "2"]
+    assert beamlearn(asked) == 0
+    told = capsys.readouterr().out
+    assert " ".join(sentences(12).words[0]) in told
+    assert "cost" in told
+    assert beamlearn([*asked[:2], "--text", "--typed", "a word"]) == 2
+    assert "the task 'label' takes none; give a file" in " ".join(capsys.readouterr().err.split())
+
+
 def test_transduction_is_loaded_and_compared_like_the_others(tmp_path):
     chosen = transduction_experiment(tmp_path, epochs=1)
     entry = Entry("a", chosen, (1, 2), chosen.data.train)

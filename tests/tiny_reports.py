@@ -50,7 +50,9 @@ def make_comparison(folder):
     given = [word for name, file in files.items() for word in (f"--{name}", file)]
     grid = ("--algorithms", "log_likelihood,continue", "--losses", "upper_bound", "--seeds", 2)
     widths = ("--widths", "2,3", "--test-widths", "1,2,3", "--epochs", 2)
+    asked = ["compare", "tag", *given, *grid, *widths, *SMALL, "--out", out]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(beamlearn.compare, "workers", here)
-        assert beamlearn_run("compare", "tag", *given, *grid, *widths, *SMALL, "--out", out) == 0
+        patch.setattr("sys.argv", ["beamlearn", *map(str, asked)])
+        assert beamlearn_run(*asked) == 0
     return out

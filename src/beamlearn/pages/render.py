@@ -10,8 +10,8 @@ from markupsafe import Markup as Markup
 def render(template: str, **values: Any) -> Markup:
     """The template with these values in it; only `Markup` among them is taken for HTML.
 
-    >>> render("frame.html", title="<b>").splitlines()[6]
-    '<title>&lt;b&gt;</title>'
+    >>> print(render("frame.html", title="<b>").splitlines()[6])
+    <title>&lt;b&gt;</title>
     """
     return Markup(environment().get_template(template).render(**values))
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
+from ..data.text import DataError
 from ..evaluate import Evaluation
 from ..mixture import Mixture
 from ..profile import Profile
@@ -137,17 +138,20 @@ class Kind(ABC, Generic[E, D, M]):
     def judge(self, found: Evaluation, validation: D) -> str:
         """What was found on the validation set, in words."""
 
-    @abstractmethod
     def subject(self, model: M, data: D, number: int) -> Subject:
         """One example of the data, to look at."""
+        (example,) = self.examples(model, data.take([number]))
+        return Subject(example, " ".join(data.words[number]), "(that of the file)")
 
-    @abstractmethod
     def typed(self, model: M, text: str, right: str | None) -> Subject:
         """An input that somebody has typed, maybe with the right output, to look at."""
+        raise DataError(
+            f"Typed input was not expected, as the task {self.name!r} takes none; give a file."
+        )
 
-    @abstractmethod
     def spell(self, model: M, output: Any) -> str:
         """An output of a space, as people read it."""
+        return str(output)
 
     @abstractmethod
     def report(self, model: M, data: D, width: int) -> Report:
