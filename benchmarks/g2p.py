@@ -5,9 +5,11 @@
 DATA is a folder with `{dut,hun,eng_us}.{train,dev,test}.tsv.gz` of SIGMORPHON 2021. One network
 for each language, which is first trained by maximum likelihood (`all`); from these weights, for as
 many epochs as each other, by likelihood again, by rows of Table 1, by losses of choice and by what
-people compare with (`further`; the main rows with three seeds). The best epoch is chosen on dev;
-the numbers are those of test, at widths 1, 4 and 8. Interrupt it at any time; called again, it goes
-on. Rows that begin with the weights of others wait for these: run `--only all` first.
+people compare with (`further`; the main rows with three seeds). `small` is the same for Dutch and a
+network of one layer and size 32, which does not learn its training data by heart. The best epoch is
+chosen on dev; the numbers are those of test, at widths 1, 4 and 8. Interrupt it at any time; called
+again, it goes on. Rows that begin with the weights of others wait for these: run `--only all` and
+`--only small-likelihood` first.
 """
 
 from collections.abc import Iterator
@@ -44,6 +46,9 @@ LOCAL = ("likelihood", "optimal_completion", "dagger")
 REPEATED = ("likelihood", "continue-log_loss_beam", "minimum_risk")
 WIDTHS = (1, 4, 8)
 NETWORK = TransducerSettings(target_tokens="words", layers=2, dropout=0.4)
+SMALL = TransducerSettings(target_tokens="words", size=32, layers=1, dropout=0.0)
+SMALL_EPOCHS = (15, 5)
+SMALL_FURTHER = {**FURTHER, "learning_rate": 1e-3}
 
 COLUMNS = {
     "WER, greedy": (0, "wer"),
@@ -70,9 +75,25 @@ def entries(data: Path, out: Path) -> Iterator[Entry]:
                     continue
                 name = f"further-{language}-{row}-seed{seed}"
                 chosen = {**FURTHER, **choices, "epochs": EPOCHS[language][1]}
-                if row in LOCAL:
-                    chosen["width"] = 1
-                yield entry(data, language, name, chosen, seed, start)
+                yield entry(data, language, name, at_width(row, chosen), seed, start)
+    yield from small_entries(data, out)
+
+
+def small_entries(data: Path, out: Path) -> Iterator[Entry]:
+    """The same for a small network, in Dutch."""
+    epochs, further = SMALL_EPOCHS
+    first = "small-likelihood-seed0"
+    yield entry(data, "dut", first, {**ALL, **ROWS["likelihood"], "epochs": epochs}, 0, net=SMALL)
+    for seed in SEEDS:
+        for row in REPEATED:
+            chosen = at_width(row, {**SMALL_FURTHER, **ROWS[row], "epochs": further})
+            name = f"small-further-{row}-seed{seed}"
+            yield entry(data, "dut", name, chosen, seed, str(out / first))
+
+
+def at_width(row: str, choices: dict[str, Any]) -> dict[str, Any]:
+    """What is trained at width 1 is."""
+    return {**choices, "width": 1} if row in LOCAL else choices
 
 
 def entry(
@@ -82,6 +103,8 @@ def entry(
     choices: dict[str, Any],
     seed: int,
     start: str | None = None,
+    *,
+    net: TransducerSettings = NETWORK,
 ) -> Entry:
     """One training; it is tested at all widths."""
     train, dev, test = (
@@ -90,7 +113,7 @@ def entry(
     part = 16_000 if start is not None and language == "eng_us" else None
     experiment = Experiment(
         data=DataSettings(train=train, dev=dev, limit=part),
-        transducer=NETWORK if start is None else TransducerSettings(),
+        transducer=net if start is None else TransducerSettings(),
         learning=Learning.model_validate({**choices, "seed": seed, "patience": 0}),
         warm_start=start,
     )

@@ -1,7 +1,10 @@
 """What is said of a search, as a page, as text, and on the command line."""
 
 import html
+import json
+import shutil
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
@@ -11,11 +14,12 @@ import beamlearn as bl
 from beamlearn.cli.main import run as beamlearn
 from beamlearn.inspector import Ask, AskError, Look, case
 from beamlearn.inspector.ask import asked
-from beamlearn.inspector.look import Answer, difference
+from beamlearn.inspector.look import Answer, difference, look
 from beamlearn.inspector.page import page
 from beamlearn.mixture import Mixture, learned
 from beamlearn.tasks.kind import Subject
 from beamlearn.tasks.tagging.kind import TAGGING
+from beamlearn.tasks.tagging.sentences import Sentences
 
 pytestmark = pytest.mark.usefixtures("module_without_shape_checks")
 
@@ -96,9 +100,22 @@ def test_without_a_right_output_there_are_no_costs(both):
 
 
 def test_a_tag_that_does_not_exist_is_no_fault_of_the_search(both):
-    seen = both[0].look(Ask(3, text="the", right="NEW"))
+    run, strange = both[0], Sentences([["the"]], [["NEW"]])
+    seen = look(TAGGING, run.model, TAGGING.subject(run.model, strange, 0), 3)
     assert seen.regret == 0
     assert seen.outcome == "The output costs 1: no output that can be built costs less."
+
+
+def test_right_tags_that_are_mistyped_are_refused(both):
+    with pytest.raises(ValueError, match="no tag called 'NUON'. Did you mean 'NOUN'"):
+        both[0].look(Ask(3, text="the dog", right="DET NUON"))
+
+
+def test_verdicts():
+    verdicts = [Answer("", 0.0, 1.0, *found).verdict for found in ((0.0, True), (1.0, True))]
+    assert [*verdicts, Answer("", 0.0, 1.0, 2.0, False).verdict] == [
+        *("right", "best possible", "wrong")
+    ]
 
 
 def test_a_drop_parts_what_both_share(both):
@@ -238,7 +255,8 @@ def test_what_the_page_shows(both):
 
 
 def test_data_on_the_page_is_text(both):
-    found = case(both, Ask(2, text=NASTY, right=" ".join(["<b>"] * 3)))
+    found = case(both, Ask(2, text=NASTY))
+    found.looks["one"] = replace(found.looks["one"], subject=Subject(None, NASTY, right="<b> <b>"))
     text = page(both, [found], message=NASTY)
     assert "<img" not in text
     assert "<b>\n" not in text
@@ -345,6 +363,19 @@ def test_a_run_without_a_file_can_be_given_an_input(folder, capsys):
     assert "is one of a file" in capsys.readouterr().err
     assert beamlearn([*run, "--typed", "abba", "--right", "a b: a"]) == 0
     assert "a b: a" in capsys.readouterr().out
+
+
+def test_what_is_typed_needs_no_file(folder, tmp_path, capsys):
+    shutil.copytree(folder / "one", tmp_path / "run")
+    (tmp_path / "dev.conllu").write_text("damaged\n")
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    config["data"]["dev"] = str(tmp_path / "dev.conllu")
+    (tmp_path / "run" / "config.json").write_text(json.dumps(config))
+    run = ["inspect", str(tmp_path / "run"), "--text"]
+    assert beamlearn(run) == 2
+    assert "dev.conllu:1" in capsys.readouterr().err
+    assert beamlearn([*run, "--typed", "the dog"]) == 0
+    assert "the dog" in capsys.readouterr().out
 
 
 def test_a_server_needs_its_packages(folder, capsys, monkeypatch):

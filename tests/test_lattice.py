@@ -73,7 +73,7 @@ def test_names_are_text_and_never_html():
 
 def test_headings_stand_over_their_steps():
     drawn = lattice(nasty_search().chronicle(), headings=("first", "not reached"))
-    assert "<h3>1 <b>first</b></h3>" in drawn
+    assert '<p class="head">1 <b>first</b></p>' in drawn
     assert "not reached" not in drawn
 
 

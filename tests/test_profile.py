@@ -110,6 +110,14 @@ def test_the_profile_of_a_report():
     assert "profile" not in repr(found)
 
 
+@pytest.mark.parametrize("name", ["width", "steps_at", "right", "bins"])
+def test_a_profile_that_lacks_something(name):
+    record = report(small(), WORDS, TAGS, 2).profile.to_json()
+    del record[name]
+    with pytest.raises(ValueError, match=f"A profile must have '{name}', but that is missing"):
+        Profile.from_json(record)
+
+
 def test_profiles_need_references():
     one = torch.ones(1)
     found = bl.Evaluation(one, one, one.long())

@@ -2,6 +2,7 @@
 
 import base64
 import csv
+import dataclasses
 import html
 import json
 import re
@@ -9,25 +10,31 @@ import shlex
 import shutil
 from io import StringIO
 from itertools import pairwise
+from math import inf, isfinite, nan
 from statistics import mean
 from xml.etree import ElementTree
 
 import pytest
+import torch
 from tiny_reports import HOSTILE, beamlearn_run, make_comparison, make_run
 
 from beamlearn import drawing
+from beamlearn.calibration import Bin
 from beamlearn.cli.report import certified
 from beamlearn.comparison import read_comparison
 from beamlearn.comparison.metric import Metric
 from beamlearn.profile import Profile
 from beamlearn.report.again import train_command
-from beamlearn.report.curves import Log, learning_curves
+from beamlearn.report.curves import Log, compared_curves, learning_curves
 from beamlearn.report.curves import mean as window_mean
 from beamlearn.report.errors import BINS, binned, blamed, by_position
 from beamlearn.report.figure import canvas
+from beamlearn.report.of_comparison import best_places, by_width
+from beamlearn.report.of_run import Tested as OnFile
+from beamlearn.report.of_run import best_width, measured, worth
 from beamlearn.report.page import page_of
 from beamlearn.report.part import Part, Table
-from beamlearn.report.reliability import calibrated
+from beamlearn.report.reliability import calibrated, trusted
 from beamlearn.report.widths import Grid, against_width, both_widths, grids_of
 from beamlearn.report.wording import wider
 from beamlearn.run import Run
@@ -37,6 +44,7 @@ from beamlearn.tasks.kinds import TASKS, load
 
 pytest.importorskip("matplotlib", reason="needs matplotlib; install beamlearn[pages]")
 ACCURACY = Metric("accuracy", "accuracy")
+WRONG = Metric("wer", "wrong outputs", lower=True)
 PROVEN = [
     *("--model", "linear", "--buckets", 64, "--loss", "upper_bound", "--optimizer", "gradient"),
     *("--radius", 4, "--stream", "--reduction", "mean", "--epochs", 1),
@@ -96,15 +104,18 @@ def test_a_run(a_run, tmp_path, capsys):
     )
     rows = json.loads(capsys.readouterr().out)["results"]
     rates = {row["width"]: row["accuracy"] for row in rows}
-    what, number, worth = told(found["summary"])
+    what, number, wide = told(found["summary"])
     assert "trained on train.conllu with the strategy continue, the loss log_loss_neigh" in what
     assert what.endswith("a beam of 2, for 3 epochs.")
     assert f"(14 examples) accuracy is {100 * rates[2]:.2f} % with a beam of 2." in number
     if f"{rates[1]:.4f}" == f"{rates[8]:.4f}":
-        assert "a beam of 8 in place of 1 changes nothing" in worth.lower()
+        assert "Accuracy is the same with a beam of 8 as with 1" in wide
     else:
-        assert f"from {100 * rates[1]:.2f} % to {100 * rates[8]:.2f} %" in worth
-        assert ("helps" in worth) == (rates[8] > rates[1])
+        assert f"{100 * rates[8]:.2f} % against {100 * rates[1]:.2f} %" in wide
+        assert ("higher" in wide) == (rates[8] > rates[1])
+    assert '<th scope="row">search errors, of those that could be better</th>' in found["summary"]
+    assert "<h1>Report on run</h1>" in text
+    assert f"--out {a_run}-again" in found["again"]
     data = data_of(text)
     assert {int(float(row["width"])): float(row["accuracy"]) for row in data["widths"]} == {
         width: pytest.approx(100 * rate) for width, rate in rates.items()
@@ -117,15 +128,57 @@ def test_a_run(a_run, tmp_path, capsys):
 
 def test_a_wider_beam_is_tested_on_the_costs(a_run, tmp_path):
     text = written(a_run, tmp_path / "page.html", "--widths", "3,1")
-    worth = told(parts(text)["summary"])[-1]
+    sentence = told(parts(text)["summary"])[-1]
     model, experiment = load(a_run)
     kind = TASKS["tag"]
     data = kind.read(experiment.data.dev, experiment)
     one, three = (kind.report(model, data, k).evaluation.costs for k in (1, 3))
     p = float(sign_flip_test((three - one).double()[None]))
-    assert f"changes by {float((three - one).mean()):+.4f} on average" in worth
-    assert (f"p = {p:.3f}" if p >= 0.001 else "p < 0.001") in worth
-    assert ("is more than luck" in worth) == (p < 0.05)
+    if torch.equal(one, three):
+        assert sentence.endswith("No output changes its cost.")
+    else:
+        assert f"changes by {float((three - one).mean()):+.4f} on average" in sentence
+        assert (f"p = {p:.3f}" if p >= 0.001 else "p < 0.001") in sentence
+        assert ("is more than luck" in sentence) == (p < 0.05)
+
+
+def test_the_same_at_all_widths(a_run):
+    """Nothing is best, and nothing is tested."""
+    model, experiment = load(a_run)
+    data = TASKS["tag"].read(experiment.data.dev, experiment)
+    one = TASKS["tag"].report(model, data, 1)
+    two = dataclasses.replace(one, width=2, profile=dataclasses.replace(one.profile, width=2))
+    tested = OnFile("f", True, len(data), [one, two], Table((), ()), 2)
+    number = f"{100 * one.accuracy:.2f} %."
+    assert worth(tested, ACCURACY) == (
+        f"Accuracy is the same with a beam of 2 as with 1: {number} No output changes its cost."
+    )
+    (sentence,) = measured(experiment, tested)[0].told
+    assert sentence.startswith(f"Accuracy is the same with all widths: {number}")
+
+
+def test_widths_that_are_equally_good():
+    assert best_width(ACCURACY, {1: 0.5, 2: 0.75, 8: 0.75}) == (
+        "accuracy is best with beams of 2 and 8: 75.00 %."
+    )
+    assert best_width(WRONG, {1: 0.5, 2: 0.75}) == (
+        "the share of wrong outputs is best with a beam of 1: 50.00 %."
+    )
+
+
+def test_a_run_is_named_wherever_one_stands(a_run, tmp_path, monkeypatch):
+    for place, given, again in (
+        (a_run, ".", "../run-again"),
+        (a_run.parent, "run", "run-again"),
+        (a_run.parent.parent, f"{a_run.parent.name}/run/", f"{a_run.parent.name}/run-again"),
+        (a_run / "checkpoint", "..", "../../run-again"),
+    ):
+        place.mkdir(exist_ok=True)
+        monkeypatch.chdir(place)
+        text = written(given, tmp_path / "page.html", "--widths", "1")
+        assert "<h1>Report on run</h1>" in text
+        (command,) = re.findall(r"<pre>(beamlearn train .*?)</pre>", text)
+        assert shlex.split(html.unescape(command))[-2:] == ["--out", again]
 
 
 def test_the_curves_are_those_of_the_log(a_run, tmp_path):
@@ -177,6 +230,50 @@ def test_the_best_epoch_in_words():
     assert "The only validation found a cost of 3 per example." in only.told
 
 
+def test_only_several_epochs_might_gain_from_more():
+    def log(*costs):
+        return Log.of([{"epoch": e, "validation_cost": c} for e, c in enumerate(costs, 1)])
+
+    (only,) = compared_curves({"a": [log(2.0)], "b": [log(2.0), log(2.0)]}).told
+    assert only == "The lowest mean cost on the validation set is that of a and b: 2 per example."
+    for logs, sentence in (
+        ({"a": [log(2.0)], "b": [log(2.0, 1.0)]}, "Of 1 way to train for several epochs, 1 was b"),
+        ({"a": [log(1.0, 2.0)], "b": [log(2.0, 3.0)]}, "Of 2 ways .*, none was best after the las"),
+        ({"a": [log(2.0, 1.0)], "b": [log(3.0, 2.0)]}, "Of 2 ways .*, 2 were best .* gain from mo"),
+    ):
+        assert re.match(sentence, compared_curves(logs).told[1])
+
+
+@pytest.mark.parametrize("losses", [(nan, 1.0), (inf, 1.0), (-3.0, -2.0), (-1.0, 1.0), (nan, nan)])
+def test_any_loss_is_drawn_as_far_as_it_can_be(losses):
+    lines = [{**ROUND, "round": t, "loss": loss} for t, loss in enumerate(losses, 1)]
+    drawn = learning_curves(Log.of(lines)).figures[0]
+    finite = [loss for loss in losses if isfinite(loss)]
+    assert [row["loss"] for row in drawn.rows] == finite
+    assert drawn.svg.count('class="mark"') == len(finite)
+
+
+def test_a_validation_that_is_not_finite_is_not_the_best():
+    costs = (nan, 2.0, 1.0, inf)
+    log = Log.of([{"epoch": e, "validation_cost": c} for e, c in enumerate(costs, 1)])
+    assert log.best == 2
+    part = learning_curves(log)
+    assert "lowest after epoch 3, 1;" in part.told[0]
+    assert [row["epoch"] for row in part.figures[0].rows] == [2, 3]
+    assert compared_curves({"a": [log]}).figures[0].rows == part_rows("a", {2: 2.0, 3: 1.0})
+    assert compared_curves({"a": [Log.of([{"epoch": 1, "validation_cost": nan}])]}) is None
+
+
+def part_rows(line, costs):
+    return tuple({"line": line, "epoch": e, "validation_cost": c} for e, c in costs.items())
+
+
+def test_an_epoch_without_rounds():
+    lines = [{**ROUND, "round": t} for t in (1, 2, 3)]
+    ends = [{"epoch": e, "round": 3, "validation_cost": 1.0} for e in (1, 2)]
+    assert "From the first tenth of the rounds" in learning_curves(Log.of(lines + ends)).told[0]
+
+
 ROUND = {"examples": 2, "loss": 1.0, "increases": 1.0, "on_policy": 1.0}
 
 
@@ -193,10 +290,10 @@ def test_a_comparison(compared, tmp_path):
     }
     cell, width = max(means, key=means.get)
     best = told(found["summary"])[1]
-    assert (
+    assert re.sub(r" \(\d+ others? shows? the same\)", "", best).startswith(
         f"The best is {cell} with a beam of {width}: accuracy {100 * means[cell, width]:.2f} %."
-        in best
     )
+    assert not re.search(r"\b(helps|hurts)\b", " ".join(told(found["summary"] + found["widths"])))
     test = known.test_of(cell, width)
     if test is None:
         assert "That is the baseline itself." in best
@@ -216,7 +313,57 @@ def test_a_comparison(compared, tmp_path):
         for row in data["blame"]
     )
     for cell in known.cells:
-        assert f"<td>{cell}</td>" in found["summary"]
+        assert f'<th scope="row">{cell}</th>' in found["summary"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda one: one.pop("bins"), "must have 'bins', but that is missing"),
+        (lambda one: one.update(right="many"), "invalid literal"),
+        (lambda one: one.update(bins=[[1.0]]), "not enough values"),
+        (lambda one: one.update(bins=one["bins"][:3]), "zip"),
+        (lambda one: one.update(steps_at=None), "not iterable"),
+    ],
+)
+def test_a_damaged_profile(compared, tmp_path, capsys, damage, sentence):
+    copy = tmp_path / "copy"
+    shutil.copytree(compared, copy)
+    path = copy / "continue-2-seed1" / "metrics.json"
+    metrics = json.loads(path.read_text())
+    damage(metrics["profiles"][1])
+    path.write_text(json.dumps(metrics))
+    assert beamlearn_run("report", copy) == 2
+    error = capsys.readouterr().err
+    assert str(path) in "".join(error.split())
+    assert re.search(
+        f"but one is damaged .*{sentence}.*; delete this file", " ".join(error.split())
+    )
+
+
+def test_what_is_advised_mends_a_damaged_profile(compared):
+    path = compared / "continue-2-seed1" / "metrics.json"
+    before = json.loads(path.read_text())
+    path.unlink()
+    make_comparison(compared.parent)
+    assert json.loads(path.read_text())["profiles"] == before["profiles"]
+
+
+def test_differences_between_widths_are_told_as_such(compared):
+    known = dataclasses.replace(read_comparison(compared), widths=[1, 2])
+    values = {"a": {1: [0.5], 2: [0.75]}, "b": {1: [0.5], 2: [0.25]}, "c": {1: [0.5], 2: [0.5]}}
+    luck = "; whether that is more than luck was not tested."
+    assert by_width(known, values) == [
+        f"With a beam of 2 rather than 1, accuracy is higher for a and lower for b{luck}"
+    ]
+    assert by_width(known, {"a": values["a"]}) == [
+        f"For a, accuracy is higher with a beam of 2 than with 1: 75.00 % against 50.00 %{luck}"
+    ]
+    wrong = dataclasses.replace(known, metric=WRONG)
+    assert by_width(wrong, {"c": values["c"], "d": values["c"]}) == [
+        "With a beam of 2 rather than 1, the share of wrong outputs is the same for all."
+    ]
+    assert best_places(known, values | {"d": values["a"]}) == [("a", 2), ("d", 2)]
 
 
 def test_an_old_comparison_has_no_profiles(compared, tmp_path):
@@ -254,7 +401,7 @@ def test_nothing_finished(compared, tmp_path):
 def test_equal_folders_give_equal_pages(compared, a_run, tmp_path):
     for folder in (compared, a_run):
         one, two = (written(folder, tmp_path / name) for name in ("one.html", "two.html"))
-        steady = re.compile(r"<tr><td>words/s</td>.*?</tr>")
+        steady = re.compile(r'<th scope="row">words/s</th>.*?</tr>', re.DOTALL)
         assert steady.sub("", one) == steady.sub("", two)
     assert one  # what differs is how fast the machine was
 
@@ -322,7 +469,11 @@ def test_without_a_validation_file_there_is_a_sentence(a_run, tmp_path):
     [
         (["{out}"], "must be a run folder or hold a comparison, but neither config.json nor"),
         (["{run}", "--test", "{out}/nowhere.conllu"], "A file was expected"),
+        (["{run}", "--widths", "0"], "`widths` must be whole numbers of at least 1, as in 1,2,4,8"),
         (["{run}", "--widths", "1,x"], "must be whole numbers of at least 1, as in 1,2,4,8"),
+        (["{run}", "--clip", "0"], "`clip` must be a finite number above 0, but 0.0 came; give"),
+        (["{run}", "--clip", "nan"], "`clip` must be a finite number above 0, but nan came"),
+        (["{run}", "--clip", "inf"], "`clip` must be a finite number above 0, but inf came"),
         (["{compared}", "--test", "f"], "`test` goes with a run, but .* holds a comparison"),
         (["{compared}", "--widths", "1"], "`widths` goes with a run"),
         (["{compared}", "-o", "{out}"], "`out` must be a file that can be written"),
@@ -421,11 +572,25 @@ def test_whose_errors_they_are():
 
 
 def test_a_wider_beam_in_words():
-    wrong = Metric("wer", "wrong outputs", lower=True)
-    assert "helps" in wider(wrong, (1, 0.5), (8, 0.4))
-    assert "hurts" in wider(wrong, (1, 0.4), (8, 0.5))
-    assert "changes nothing" in wider(wrong, (1, 0.4), (8, 0.4))
-    assert "hurts" in wider(ACCURACY, (1, 0.5), (8, 0.4))
+    assert wider(WRONG, (1, 0.5), (8, 0.4)).startswith("the share of wrong outputs is lower with")
+    assert "is higher with" in wider(WRONG, (1, 0.4), (8, 0.5))
+    assert "is the same with a beam of 8 as with 1" in wider(WRONG, (1, 0.4), (8, 0.4))
+    assert "is lower with" in wider(ACCURACY, (1, 0.5), (8, 0.4))
+
+
+@pytest.mark.parametrize(
+    ("bins", "told"),
+    [
+        ([Bin(0.9, 28 / 30, 30)], "the two agree as far as so many confidences tell"),
+        ([Bin(0.9, 1.0, 5)], "the two agree"),
+        ([Bin(0.9, 0.5, 30)], "it is too sure"),
+        ([Bin(0.5, 0.9, 30)], "it is not sure enough"),
+        ([Bin(0.9, 28 / 30, 3000)], "it is not sure enough"),
+        ([Bin(1.0, 1.0, 30)], "the two agree"),
+    ],
+)
+def test_a_gap_that_luck_may_make_is_none(bins, told):
+    assert f", so {told}" in trusted("beam 2", bins)
 
 
 def test_grids_have_rows_at_several_widths():
@@ -446,6 +611,9 @@ def test_grids_have_rows_at_several_widths():
         "a-2 is best with a beam of 2, the width that it was trained with: accuracy 75.00 %"
         in sentence
     )
+    tied = {"a-2": {1: [0.25], 2: [0.75]}, "a-8": {1: [0.5], 2: [0.75]}}
+    (sentence,) = both_widths(tied, ACCURACY, [grid]).told
+    assert "trained with (1 other shows the same): accuracy 75.00 %" in sentence
     assert both_widths(values, ACCURACY, []) is None
     assert against_width({"a": {1: [0.5]}}, ACCURACY, []) is None
 
@@ -477,4 +645,4 @@ def test_tables_and_code_are_escaped():
     for letter in "tshcwx":
         assert f"&lt;{letter}&gt;" in text
         assert f"<{letter}>" not in text
-    assert "<strong>&lt;c&gt;</strong>" in text
+    assert '<th scope="row"><strong>&lt;c&gt;</strong></th>' in text

@@ -127,6 +127,17 @@ def test_numbers_can_be_downloaded_without_scripts(opened, address):
             assert all(None not in row and None not in row.values() for row in rows)
 
 
+def test_rows_of_tables_have_heads(opened, address):
+    with page(opened) as (shown, _):
+        shown.goto(address)
+        heads = shown.locator("tbody tr > th:first-child[scope=row]")
+        assert heads.count() == shown.locator("tbody tr").count() > 0
+        look = heads.first.evaluate(
+            "(e) => [getComputedStyle(e).textAlign, getComputedStyle(e).fontWeight]"
+        )
+        assert look == ["left", "400"]
+
+
 def test_a_narrow_screen_needs_no_scrolling_to_the_side(opened, address):
     with page(opened, viewport={"width": 400, "height": 800}) as (shown, _):
         shown.goto(address)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 from typing import Any
 
 import torch
@@ -62,9 +62,10 @@ def compare(
         raise ValueError(f"Entries need names of their own, but two are called {twice!r}.")
     failed: dict[str, BaseException] = {}
     with workers(processes or os.cpu_count() or 1) as pool:
-        waiting = {
-            pool.submit(run_entry, entry, Path(out) / entry.name): entry for entry in entries
-        }
+        with undisturbed():
+            waiting = {
+                pool.submit(run_entry, entry, Path(out) / entry.name): entry for entry in entries
+            }
         for done in as_completed(waiting):
             if error := done.exception():
                 failed[waiting[done].name] = error
@@ -94,6 +95,22 @@ def workers(processes: int) -> Iterator[Executor]:
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Leave interrupts to this process: those that begin meanwhile never notice them.
+
+    Only the main thread may say so; elsewhere nothing changes.
+    """
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def serve() -> None:

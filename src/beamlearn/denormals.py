@@ -17,7 +17,8 @@ def flushed() -> Iterator[None]:
     ...     float(torch.tensor([1e-30]) * 1e-10)
     0.0
     """
-    before = bool(torch.tensor([1e-30]) * 1e-10 == 0)
+    small = torch.tensor([1e-30], dtype=torch.float32, device="cpu")
+    before = bool(small * 1e-10 == 0)
     torch.set_flush_denormal(True)
     try:
         yield

@@ -57,7 +57,7 @@ def _log_sum(local: Float[Tensor, "batch k a"]) -> Float[Tensor, "batch k"]:
     exp is up to thirty times slower where its result is too small for a normal number; what is
     that far below the greatest changes no digit of the sum.
     """
-    blocks = local.flatten(0, 1).split(max(1, BLOCK // local.shape[2]))
+    blocks = local.flatten(0, 1).split(max(1, BLOCK // max(1, local.shape[2])))
     sums = []
     for block in blocks:
         greatest = block.amax(dim=-1, keepdim=True)

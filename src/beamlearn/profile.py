@@ -1,7 +1,7 @@
 """Profile: where a model goes wrong, at one beam width."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import zip_longest
 from typing import Any
 
@@ -72,14 +72,15 @@ class Profile:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> "Profile":
-        """What `to_json` gave."""
+        """What `to_json` gave; anything else is a TypeError or a ValueError."""
+        if lost := [one.name for one in fields(cls) if one.name not in record]:
+            raise ValueError(f"A profile must have {lost[0]!r}, but that is missing.")
+        counts = ("width", "right", "search_errors", "model_errors")
         return cls(
-            **{
-                **record,
-                "steps_at": tuple(record["steps_at"]),
-                "increases_at": tuple(record["increases_at"]),
-                "bins": tuple(Bin(*one) for one in record["bins"]),
-            }
+            **{name: int(record[name]) for name in counts},
+            steps_at=tuple(map(int, record["steps_at"])),
+            increases_at=tuple(map(int, record["increases_at"])),
+            bins=tuple(Bin(float(a), float(b), int(size)) for a, b, size in record["bins"]),
         )
 
 

@@ -79,12 +79,12 @@ def evaluate(
         Console(width=wide).print(table(reports, task.table))
 
 
-def numbers(text: str) -> list[int]:
-    """Read widths."""
+def numbers(text: str, name: str = "width") -> list[int]:
+    """Read the widths of an option."""
     parts = text.split(",")
     if not all(part.strip().isdecimal() and int(part) >= 1 for part in parts):
         raise SettingsError(
-            f"`width` must be whole numbers of at least 1, as in 1,2,4,8, but {text!r} came."
+            f"`{name}` must be whole numbers of at least 1, as in 1,2,4,8, but {text!r} came."
         )
     return [int(part) for part in parts]
 

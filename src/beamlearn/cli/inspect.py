@@ -102,7 +102,8 @@ def inspect(
     set_up(device, threads)
     paths = [run] if against is None else [run, against]
     options = {"layout": layout, "column": column, "references": references}
-    inspected = opened(paths, input, options, width, device, policy_of(policy, mixture))
+    own = typed is None
+    inspected = opened(paths, input, own, options, width, device, policy_of(policy, mixture))
     asks = asked(inspected[0], sentence, typed, right)
     if serving:
         if len(asks) > 1:
@@ -127,12 +128,16 @@ def inspect(
 def opened(
     paths: Sequence[Path],
     input: str | None,
+    own: bool,
     options: Mapping[str, str | None],
     width: int | None,
     device: str,
     policy: Policies,
 ) -> list[Inspected]:
-    """Runs and the file that is looked at: what came, or what the first one was validated on."""
+    """Runs and the file that is looked at: what came, or what the first one was validated on.
+
+    That is left unread if nobody wants what is a run's `own`.
+    """
     if input == "-" and len(paths) > 1:
         raise SettingsError(
             "INPUT must be a file where two runs read it, but - came; write it to a file first."
@@ -145,7 +150,7 @@ def opened(
         task = COMMANDS[experiment.task]
         given = given_options(task, path, **options)
         if not found:
-            file = validation_file(experiment) if input is None else input
+            file = validation_file(experiment) if input is None and own else input
             beam = min(experiment.learning.final_width, WIDEST) if width is None else width
         if found and task.kind is not found[0].kind:
             raise SettingsError(

@@ -1,5 +1,6 @@
 """`beamlearn report`."""
 
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,6 +35,8 @@ from .train import say
 PAGE = "report.html"
 WIDTHS = (1, 2, 4, 8)
 """At which a run is tested unless others are asked for, beside that of its training."""
+LABELS = {"search_error_rate": "search errors, of those that could be better"}
+"""Of numbers that the page has in another form, too."""
 
 
 def report(
@@ -78,6 +81,11 @@ def report(
     beamlearn report cmp
     """
     check_matplotlib()
+    if clip is not None and not (isfinite(clip) and clip > 0):
+        raise SettingsError(
+            f"`clip` must be a finite number above 0, but {clip} came; give the largest loss that "
+            "is to count in full, such as --clip 1."
+        )
     if (folder / ABOUT).is_file():
         given = {"test": test, "widths": widths, "clip": clip}
         for name in (name for name, value in given.items() if value is not None):
@@ -88,7 +96,7 @@ def report(
         page = report_of_comparison(read_comparison(folder), folder)
     elif (folder / CONFIG).is_file():
         set_up(device, threads)
-        chosen = None if widths is None else numbers(widths)
+        chosen = None if widths is None else numbers(widths, "widths")
         page = of_run(Run.open(folder), test, chosen, clip, device)
     else:
         raise RunError(
@@ -163,7 +171,7 @@ def table(reports: list[Report], task: TaskCommands[Any, Any, Any]) -> Table:
     """What `evaluate` shows, one column per width."""
     found = [one.to_json() for one in reports]
     rows = (
-        (label, *(cell(name, one[name]) for one in found))
+        (LABELS.get(name, label), *(cell(name, one[name]) for one in found))
         for name, label in task.table.items()
         if name in found[0]
     )

@@ -24,7 +24,18 @@ class Metric:
         """
         return f"{100 * value if self.rate else value:.2f}"
 
+    @property
+    def spoken(self) -> str:
+        """The label as the subject of a sentence.
 
+        >>> Metric("wer", "wrong outputs").spoken, Metric("las", "LAS").spoken
+        ('the share of wrong outputs', 'LAS')
+        """
+        return SPOKEN.get(self.label, self.label)
+
+
+SPOKEN = {"wrong outputs": "the share of wrong outputs"}
+"""What labels that are plurals are called in sentences."""
 COST = Metric("cost", "cost per example", rate=False, lower=True)
 METRICS: dict[str, tuple[Metric, ...]] = {
     "tag": (Metric("f1", "span F1"), Metric("accuracy", "accuracy")),

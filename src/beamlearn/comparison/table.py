@@ -89,7 +89,7 @@ def words(comparison: Comparison) -> str:
     unit = " in percent" if metric.rate else ""
     over = f", mean ± standard deviation over {seeds} seeds" if seeds > 1 else ", one seed"
     told = (
-        f"Shown is {metric.label}{unit} on {Path(comparison.test).name} "
+        f"Shown is {metric.spoken}{unit} on {Path(comparison.test).name} "
         f"({comparison.examples:,} examples){over}; {'less' if metric.lower else 'more'} is "
         "better, and the best of each column is bold. A line is named by how it was trained and "
         "by the width of the beam in training; columns are widths in testing."

@@ -29,6 +29,13 @@ class Answer:
     best: bool
     """Does no output cost less?"""
 
+    @property
+    def verdict(self) -> str:
+        """What is to be said of it, where costs are known."""
+        if self.cost is not None and self.cost <= TOLERANCE:
+            return "right"
+        return "best possible" if self.best else "wrong"
+
 
 @final
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ def view(name: str, look: Look, key: str) -> View:
     """What a run did with an input; `key` tells its picture apart."""
     small = sum(map(len, look.chronicle.beams)) <= DRAWN
     picture = lattice(look.chronicle, look.subject.headings, key) if small else None
-    right = look.subject.right
+    right = look.subject.right if look.subject.aligned else None
     answers = [(answer, compared(answer.text, right)) for answer in look.answers]
     return View(name, look, key, picture, answers)
 

@@ -34,12 +34,15 @@ def environment() -> Environment:
 def number(value: float | None) -> str:
     """A number as people read it.
 
-    >>> number(-3.14159), number(2.0), number(None)
-    ('\N{MINUS SIGN}3.14', '2', '')
+    >>> number(-3.14159), number(2.0), number(-0.0), number(0.00412), number(None)
+    ('\N{MINUS SIGN}3.14', '2', '0', '0.0041', '')
     """
     if value is None:
         return ""
-    text = f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}"
+    if float(value).is_integer():
+        text = f"{value + 0.0:.0f}"
+    else:
+        text = f"{value:.2f}" if abs(value) >= 0.01 else f"{value:.2g}"
     return text.replace("-", "\N{MINUS SIGN}")
 
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from .figure import Drawn
 from .lines import Axis, Line, Point, draw_lines, from_zero
 from .part import Part
-from .wording import percent
+from .wording import listed, percent
 
 WINDOWS = 100
 """Into about how many windows the rounds are put together."""
@@ -34,8 +35,17 @@ class Log:
     @property
     def best(self) -> int | None:
         """The number of the validation with the lowest cost; the first of equals."""
-        costs = [line["validation_cost"] for line in self.validations]
-        return costs.index(min(costs)) if costs else None
+        return lowest([line["validation_cost"] for line in self.validations])
+
+
+def lowest(costs: Sequence[float]) -> int | None:
+    """Where the lowest of the finite ones is; the first of equals.
+
+    >>> lowest([float("nan"), 2.0, 1.0, 1.0])
+    2
+    """
+    finite = [place for place, cost in enumerate(costs) if isfinite(cost)]
+    return min(finite, key=lambda place: costs[place], default=None)
 
 
 def learning_curves(log: Log) -> Part | None:
@@ -99,14 +109,16 @@ def falling(log: Log, size: int) -> str:
 
 
 def ends(log: Log) -> list[tuple[str, Sequence[Mapping[str, Any]]]]:
-    """The first and the last epoch, which have the same examples; of one epoch, its tenths."""
+    """The first and the last epoch, which have the same examples; else tenths of the rounds."""
     last = [line["round"] for line in log.validations]
     if len(last) > 1:
         spans = {"the first epoch": (0, last[0]), "the last": (last[-2], last[-1])}
-        return [
-            (name, [line for line in log.rounds if after < line["round"] <= upto])
+        epochs = {
+            name: [line for line in log.rounds if after < line["round"] <= upto]
             for name, (after, upto) in spans.items()
-        ]
+        }
+        if all(epochs.values()):
+            return list(epochs.items())
     tenth = -(-len(log.rounds) // 10)
     return [
         ("the first tenth of the rounds", log.rounds[:tenth]),
@@ -154,22 +166,39 @@ def compared_curves(logs: Mapping[str, Sequence[Log]]) -> Part | None:
         epochs = min((len(log.validations) for log in several), default=0)
         rows = [[log.validations[i] for log in several] for i in range(epochs)]
         points = tuple(mean_point(cell, row) for row in rows)
-        if points:
-            costs = [point.y for point in points]
-            lines.append(Line(cell, points, number, best=costs.index(min(costs))))
+        line = Line(cell, points, number, best=lowest([point.y for point in points]))
+        if line.best is not None:
+            lines.append(line)
     if not lines:
         return None
-    lowest = min(lines, key=lambda line: min(point.y for point in line.points))
-    late = [
-        line.label for line in lines if len(line.points) > 1 and line.best == len(line.points) - 1
-    ]
-    told = (
-        f"The lowest mean cost on the validation set is that of {lowest.label}: "
-        f"{min(point.y for point in lowest.points):.4g} per example. Of {len(lines)} ways to "
-        f"train, {len(late)} were best after the last epoch, and might gain from more.",
-    )
+    told = [least(lines)]
+    if long := [line for line in lines if len(line.points) > 1]:
+        told.append(unfinished(long))
     figure = by_epoch("Cost on the validation set, mean over seeds; best epochs have a ring", lines)
-    return Part("learning", "Learning curves", told, (figure,))
+    return Part("learning", "Learning curves", tuple(told), (figure,))
+
+
+def least(lines: Sequence[Line]) -> str:
+    """Which ways to train have the lowest validation cost, as far as it is shown."""
+    costs = {line.label: line.points[line.best or 0].y for line in lines}
+    cost = f"{min(costs.values()):.4g}"
+    cells = [cell for cell, found in costs.items() if f"{found:.4g}" == cost]
+    return (
+        f"The lowest mean cost on the validation set is that of {listed(cells)}: {cost} per "
+        "example."
+    )
+
+
+def unfinished(lines: Sequence[Line]) -> str:
+    """How many ways to train, each with several epochs, were best after the last one."""
+    late = sum(line.best == len(line.points) - 1 for line in lines)
+    ways = f"Of {len(lines)} way{'s' * (len(lines) > 1)} to train for several epochs"
+    if late == 0:
+        return f"{ways}, none was best after the last one."
+    return (
+        f"{ways}, {late} {'was' if late == 1 else 'were'} best after the last one, and might gain "
+        "from more."
+    )
 
 
 def mean_point(cell: str, row: Sequence[Mapping[str, Any]]) -> Point:

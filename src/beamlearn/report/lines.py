@@ -1,7 +1,8 @@
 """Lines against a common axis, each with its own color, marker and dashes."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import isfinite
 from typing import Any
 
 from .figure import Drawn, canvas, plain
@@ -33,6 +34,13 @@ class Line:
     best: int | None = None
     """The number of the point that is set off from the others."""
 
+    @property
+    def finite(self) -> "Line":
+        """Without points that no figure has a place for."""
+        kept = [i for i, point in enumerate(self.points) if isfinite(point.x + point.y)]
+        best = kept.index(self.best) if self.best in kept else None
+        return replace(self, points=tuple(self.points[i] for i in kept), best=best)
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -53,7 +61,8 @@ def draw_lines(
     *,
     prepare: Callable[[Any], None],
 ) -> Drawn:
-    """Draw lines; `prepare` has the last word on the axes."""
+    """Draw lines, as far as they are finite; `prepare` has the last word on the axes."""
+    lines = [one for line in lines if (one := line.finite).points]
     with canvas(name) as paper:
         for line in lines:
             places = [point.x for point in line.points]
@@ -116,5 +125,6 @@ def at_widths(widths: Sequence[int]) -> Callable[[Any], None]:
 
 
 def from_zero(axes: Any) -> None:
-    """Let an axis begin at 0, as shares and counts do."""
-    axes.set_ylim(bottom=0)
+    """Let an axis begin at 0, as shares and counts do, unless something is below."""
+    if axes.dataLim.y0 >= 0:
+        axes.set_ylim(bottom=0)

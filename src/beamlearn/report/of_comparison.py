@@ -7,7 +7,8 @@ from statistics import mean
 from ..comparison import Comparison, Verdict
 from ..comparison.table import shown, words
 from ..profile import Profile, together
-from ..run import CONFIG, Run
+from ..run import CONFIG, Run, RunError
+from ..run.folder import METRICS
 from .again import configuration
 from .curves import Log, compared_curves
 from .errors import blamed, by_position
@@ -15,11 +16,12 @@ from .page import page_of
 from .part import Part, Table
 from .reliability import calibrated
 from .widths import Values, against_width, both_widths, grids_of
-from .wording import better, capital, listed, surely, value, wider
+from .wording import alike, best_of, listed, surely, value, wider
 
 LEVEL = 0.05
 LINES = 5
 """Of how many ways to train a figure of steps or confidences shows the lines."""
+UNTESTED = "whether that is more than luck was not tested"
 Profiles = dict[tuple[str, int], Profile]
 """By cell and width in testing, over all seeds."""
 
@@ -55,13 +57,22 @@ def runs_of(comparison: Comparison, folder: Path, cell: str) -> list[Run]:
 
 def profiles_of(runs: dict[str, list[Run]]) -> Profiles:
     """The profiles that trainings have kept, those of all seeds together."""
-    found: dict[tuple[str, int], list[Profile]] = {}
+    found: Profiles = {}
     for cell, several in runs.items():
         for run in several:
-            for record in (run.load_metrics() or {}).get("profiles", []):
-                profile = Profile.from_json(record)
-                found.setdefault((cell, profile.width), []).append(profile)
-    return {place: together(some) for place, some in found.items()}
+            try:
+                for record in (run.load_metrics() or {}).get("profiles", []):
+                    place = cell, (profile := Profile.from_json(record)).width
+                    found[place] = together([found[place], profile]) if place in found else profile
+            except RunError:
+                raise
+            except (TypeError, ValueError) as error:
+                raise RunError(
+                    f"{run.path / METRICS} must hold profiles as `beamlearn compare` writes them, "
+                    f"but one is damaged ({error}); delete this file and run the same `beamlearn "
+                    "compare` command again, which tests without training."
+                ) from error
+    return found
 
 
 def summary(comparison: Comparison, known: Values) -> Part:
@@ -75,9 +86,9 @@ def summary(comparison: Comparison, known: Values) -> Part:
     if not known:
         told.append("None of the trainings is finished.")
     else:
-        cell, width = best_place(comparison, known)
+        (cell, width), *others = best_places(comparison, known)
         told.append(
-            f"The best is {cell} with a beam of {width}: {metric.label} "
+            f"The best is {cell} with a beam of {width}{alike(len(others))}: {metric.label} "
             f"{value(metric, mean(known[cell][width]))}. {verdict(comparison, cell, width)}"
         )
         told += by_width(comparison, {cell: known[cell]})
@@ -109,10 +120,10 @@ def p_values(tests: Sequence[Verdict]) -> list[Table]:
     return [Table(heads, rows)] if rows else []
 
 
-def best_place(comparison: Comparison, known: Values) -> tuple[str, int]:
-    """The cell and the width with the best mean; of equals, the first."""
+def best_places(comparison: Comparison, known: Values) -> list[tuple[str, int]]:
+    """The cells and the widths with the best mean."""
     found = {(cell, width): mean(each) for cell in known for width, each in known[cell].items()}
-    return (min if comparison.metric.lower else max)(found, key=lambda place: found[place])
+    return best_of(comparison.metric, found)
 
 
 def verdict(comparison: Comparison, cell: str, width: int) -> str:
@@ -135,27 +146,27 @@ def verdict(comparison: Comparison, cell: str, width: int) -> str:
 
 
 def by_width(comparison: Comparison, known: Values) -> list[str]:
-    """What a wider beam does to each cell."""
+    """How each cell is with the widest beam, beside the narrowest; nothing tests that."""
     metric = comparison.metric
     told: list[str] = []
-    helped: list[str] = []
-    hurt: list[str] = []
+    ways: dict[str, list[str]] = {"higher": [], "lower": []}
     for cell, found in known.items():
         first, *_, last = sorted(found) if len(found) > 1 else [0, 0]
         if first == last:
             continue
         ends = (first, mean(found[first])), (last, mean(found[last]))
-        told.append(f"For {cell}, {wider(metric, *ends)}.")
-        if metric.shown(ends[0][1]) != metric.shown(ends[1][1]):
-            (helped if better(metric, ends[1][1], ends[0][1]) else hurt).append(cell)
+        does = f"For {cell}, {wider(metric, *ends)}"
+        if metric.shown(ends[0][1]) == metric.shown(ends[1][1]):
+            told.append(f"{does}.")
+        else:
+            told.append(f"{does}; {UNTESTED}.")
+            ways["higher" if ends[1][1] > ends[0][1] else "lower"].append(cell)
     if len(told) < 2:
         return told
-    widest = max(comparison.widths)
-    return [
-        capital(f"a beam of {widest} in place of {min(comparison.widths)} {does} {listed(cells)}.")
-        for does, cells in (("helps", helped), ("hurts", hurt))
-        if cells
-    ] or [f"A beam of {widest} in place of {min(comparison.widths)} changes nothing for any."]
+    differ = [f"{way} for {listed(cells)}" for way, cells in ways.items() if cells]
+    beams = f"a beam of {max(comparison.widths)} rather than {min(comparison.widths)}"
+    how = f"{' and '.join(differ)}; {UNTESTED}" if differ else "the same for all"
+    return [f"With {beams}, {metric.spoken} is {how}."]
 
 
 def profiled(comparison: Comparison, known: Values, profiles: Profiles) -> list[Part | None]:

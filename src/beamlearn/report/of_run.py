@@ -1,6 +1,6 @@
 """The report of one run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from .part import Part, Table
 from .proof import Proof, proven
 from .reliability import calibrated
 from .widths import against_width
-from .wording import beam, capital, surely, value, wider
+from .wording import beam, best_of, capital, listed, surely, value, wider
 
 LEVEL = 0.05
 """A difference with a lower p-value is more than luck."""
@@ -68,8 +68,19 @@ def report_of_run(
         parts.append(proven(proof))
     elif proof is not None:
         parts.append(Part("proof", "What the run proves", (proof,)))
-    parts.append(configuration(train_command(experiment, Path(f"{run.path}-again")), run.config))
-    return page_of(f"Report on {run.path.name}", [part for part in parts if part is not None])
+    parts.append(configuration(train_command(experiment, beside(run.path)), run.config))
+    title = f"Report on {run.path.resolve().name}"
+    return page_of(title, [part for part in parts if part is not None])
+
+
+def beside(path: Path) -> Path:
+    """A folder for the same run again, relative if that of the run is.
+
+    >>> beside(Path("runs/pos")).as_posix()
+    'runs/pos-again'
+    """
+    again = f"{path.resolve().name}-again"
+    return path / ".." / again if path.name in ("", "..") else path.with_name(f"{path.name}-again")
 
 
 def summary(experiment: Experiment, log: Log, tested: Tested | str) -> Part:
@@ -81,7 +92,7 @@ def summary(experiment: Experiment, log: Log, tested: Tested | str) -> Part:
     main = tested.at(tested.main).profile.width
     chosen = ", on which the best epoch was chosen, too" if tested.validation else ""
     told.append(
-        f"On {Path(tested.file).name} ({tested.examples:,} examples{chosen}) {metric.label} is "
+        f"On {Path(tested.file).name} ({tested.examples:,} examples{chosen}) {metric.spoken} is "
         f"{value(metric, tested.number(main, metric.name))} with {beam(main)}."
     )
     if len(tested.reports) > 1:
@@ -116,6 +127,8 @@ def worth(tested: Tested, metric: Metric) -> str:
         (most, tested.number(most, metric.name)),
     )
     differences = (wide.evaluation.costs - narrow.evaluation.costs).double()[None].cpu()
+    if not bool(differences.any()):
+        return f"{capital(does)}. No output changes its cost."
     p = float(sign_flip_test(differences))
     luck = "more than luck" if p < LEVEL else "no more than luck may be"
     change = float(torch.mean(differences))
@@ -130,10 +143,9 @@ def measured(experiment: Experiment, tested: Tested) -> list[Part | None]:
     metric = tested.metric(experiment.task)
     rows: list[dict[str, Any]] = [one.to_json() for one in tested.reports]
     values = {"this run": {row["width"]: [row[metric.name]] for row in rows}}
-    best = (min if metric.lower else max)(rows, key=lambda row: row[metric.name])
     told = (
-        f"{capital(metric.label)} is best with {beam(best['width'])}: "
-        f"{value(metric, best[metric.name])}. The beam of the training was {tested.main}."
+        f"{capital(best_width(metric, {row['width']: row[metric.name] for row in rows}))} "
+        f"The beam of the training was {tested.main}."
     )
     profiles = [(f"beam {one.profile.width}", one.profile) for one in tested.reports]
     main = [one for _, one in profiles].index(tested.at(tested.main).profile)
@@ -145,3 +157,17 @@ def measured(experiment: Experiment, tested: Tested) -> list[Part | None]:
         blamed(profiles),
         calibrated({number: profiles[number] for number in sorted(certain)}),
     ]
+
+
+def best_width(metric: Metric, found: Mapping[int, float]) -> str:
+    """With which widths a number is best.
+
+    >>> best_width(Metric("las", "LAS"), {1: 0.5, 2: 0.5})
+    'LAS is the same with all widths: 50.00 %.'
+    """
+    best = best_of(metric, found)
+    number = value(metric, found[best[0]])
+    if len(best) == len(found) > 1:
+        return f"{metric.spoken} is the same with all widths: {number}."
+    beams = f"beams of {listed([str(k) for k in sorted(best)])}" if len(best) > 1 else beam(best[0])
+    return f"{metric.spoken} is best with {beams}: {number}."

@@ -1,5 +1,6 @@
 """Confidences against what became of them."""
 
+from math import sqrt
 from typing import Any
 
 from ..calibration import Bin
@@ -10,6 +11,8 @@ from .palette import THEMED
 from .part import Part
 from .wording import percent
 
+ERRORS = 2
+"""A gap of more standard errors than these is more than luck."""
 CONFIDENCE, RIGHT = Axis("confidence", "confidence (%)"), Axis("right", "share that is right (%)")
 
 
@@ -48,17 +51,24 @@ def point(label: str, one: Bin) -> Point:
 
 
 def trusted(label: str, bins: list[Bin]) -> str:
-    """Too sure or not sure enough, and by how much."""
+    """Too sure or not sure enough, and by how much; a gap that luck may make is none.
+
+    The standard error of the share right is the larger of that of the share that came and that of
+    the share which the confidences promise:  sqrt(right (1 - right) / n)  and
+    sqrt(sum_i sure[i] (1 - sure[i])) / n.
+    """
     count = sum(one.size for one in bins)
     sure = sum(one.confidence * one.size for one in bins) / count
     right = sum(one.correct * one.size for one in bins) / count
     error = sum(abs(one.confidence - one.correct) * one.size for one in bins) / count
-    gap = "as sure as it may be"
-    if percent(sure) != percent(right):
-        gap = "too sure" if sure > right else "not sure enough"
+    promised = sum(one.size * one.confidence * (1 - one.confidence) for one in bins)
+    luck = sqrt(max(right * (1 - right) * count, promised, 0.0)) / count
+    gap = "the two agree as far as so many confidences tell"
+    if abs(sure - right) > ERRORS * luck and percent(sure) != percent(right):
+        gap = "it is too sure" if sure > right else "it is not sure enough"
     return (
         f"With {label}, {count:,} confidences are {percent(sure)} on average, and "
-        f"{percent(right)} are right, so it is {gap}; the expected calibration error is "
+        f"{percent(right)} are right, so {gap}; the expected calibration error is "
         f"{percent(error)}."
     )
 

@@ -11,7 +11,7 @@ from .figure import Drawn, canvas, plain
 from .lines import Axis, Line, Point, at_widths, draw_lines
 from .palette import THEMED
 from .part import Part
-from .wording import better, capital, value
+from .wording import alike, best_of, better, capital, value
 
 Values = Mapping[str, Mapping[int, Sequence[float]]]
 """Of each way to train, by the width in testing: the metric of each seed."""
@@ -93,7 +93,7 @@ def both_widths(values: Values, metric: Metric, grids: Sequence[Grid]) -> Part |
 
 def best_field(grid: Grid, known: Mapping[tuple[str, int], float], metric: Metric) -> str:
     """Where a grid is best, and whether that is where both widths are the same."""
-    cell, width = (min if metric.lower else max)(known, key=lambda place: known[place])
+    (cell, width), *others = best_of(metric, known)
     trained = ramp(grid.cells[cell])[0]
     relation = (
         "the width that it was trained with"
@@ -101,8 +101,8 @@ def best_field(grid: Grid, known: Mapping[tuple[str, int], float], metric: Metri
         else f"{'wider' if width > trained else 'narrower'} than the {trained} of its training"
     )
     return (
-        f"Of {grid.name}, {cell} is best with a beam of {width}, {relation}: {metric.label} "
-        f"{value(metric, known[cell, width])}."
+        f"Of {grid.name}, {cell} is best with a beam of {width}, {relation}{alike(len(others))}: "
+        f"{metric.label} {value(metric, known[cell, width])}."
     )
 
 

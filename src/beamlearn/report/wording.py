@@ -1,8 +1,11 @@
 """Numbers in sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from ..comparison.metric import Metric
+
+Place = TypeVar("Place")
 
 
 def percent(share: float) -> str:
@@ -39,20 +42,41 @@ def surely(p: float) -> str:
 
 
 def wider(metric: Metric, narrow: tuple[int, float], wide: tuple[int, float]) -> str:
-    """What a wider beam does to a number, as the end of a sentence.
+    """A number with a wider beam and a narrower one, as the end of a sentence.
 
     >>> wider(Metric("las", "LAS"), (1, 0.5), (8, 0.625))
-    'a beam of 8 in place of 1 helps: LAS goes from 50.00 % to 62.50 %'
+    'LAS is higher with a beam of 8 than with 1: 62.50 % against 50.00 %'
     """
     (k, before), (most, after) = narrow, wide
     if metric.shown(before) == metric.shown(after):
-        same = f"{metric.label} stays {value(metric, after)}"
-        return f"{beam(most)} in place of {k} changes nothing: {same}"
-    does = "helps" if better(metric, after, before) else "hurts"
+        return f"{metric.spoken} is the same with {beam(most)} as with {k}: {value(metric, after)}"
+    way = "higher" if after > before else "lower"
     return (
-        f"{beam(most)} in place of {k} {does}: {metric.label} goes from {value(metric, before)} to "
-        f"{value(metric, after)}"
+        f"{metric.spoken} is {way} with {beam(most)} than with {k}: {value(metric, after)} against "
+        f"{value(metric, before)}"
     )
+
+
+def best_of(metric: Metric, found: Mapping[Place, float]) -> list[Place]:
+    """Where the best number is; then all other places where the same is shown.
+
+    >>> best_of(Metric("las", "LAS"), {"a": 0.5, "b": 0.75, "c": 0.75})
+    ['b', 'c']
+    """
+    first = (min if metric.lower else max)(found, key=lambda place: found[place])
+    most = metric.shown(found[first])
+    return [first, *(at for at in found if at != first and metric.shown(found[at]) == most)]
+
+
+def alike(count: int) -> str:
+    """How many others are as good, to follow the name of one that is best.
+
+    >>> alike(0), alike(1), alike(2)
+    ('', ' (1 other shows the same)', ' (2 others show the same)')
+    """
+    if count == 0:
+        return ""
+    return f" ({count} other{'s show' if count > 1 else ' shows'} the same)"
 
 
 def listed(names: Sequence[str]) -> str:

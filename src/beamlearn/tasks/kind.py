@@ -89,6 +89,8 @@ class Subject:
     """The right output, where it is known."""
     headings: tuple[str, ...] = ()
     """What each step decides on, where that is known before the search."""
+    aligned: bool = False
+    """Do all outputs have equally many parts, each with the right one at its place?"""
 
 
 E = TypeVar("E", bound=Experiment)

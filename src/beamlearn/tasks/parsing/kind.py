@@ -54,7 +54,8 @@ class ParsingKind(Kind[Experiment, Sentences, Parser]):
         words, tree = data.words[number], data.trees[number]
         tags = None if data.tags is None else data.tags[number]
         arcs = [*zip(tree.heads, tree.relations, strict=True)]
-        return Subject(model.encode(words, tags, tree), " ".join(words), self.spell(model, arcs))
+        right = self.spell(model, arcs)
+        return Subject(model.encode(words, tags, tree), " ".join(words), right, aligned=True)
 
     def typed(self, model: Parser, text: str, right: str | None) -> Subject:
         if right is not None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, final
 
+from ...check import by_name
 from ...data.text import DataError
 from ...evaluate import Evaluation
 from ...settings import SettingsError
@@ -71,6 +72,8 @@ class TaggingKind(Kind[Experiment, Sentences, Tagger]):
                 f"A right tag for each of the {len(words)} words was expected, but {len(tags)} "
                 "came; give as many, or none."
             )
+        for tag in tags or ():
+            by_name(model.lexicon.tag_numbers, tag, "tag")
         return shown(model, words, tags)
 
     def spell(self, model: Tagger, output: Sequence[int]) -> str:
@@ -83,7 +86,7 @@ class TaggingKind(Kind[Experiment, Sentences, Tagger]):
 def shown(model: Tagger, words: Sequence[str], tags: Sequence[str] | None) -> Subject:
     """A sentence to look at; every step decides on a word."""
     right = None if tags is None else " ".join(tags)
-    return Subject(model.encode(words, tags), " ".join(words), right, tuple(words))
+    return Subject(model.encode(words, tags), " ".join(words), right, tuple(words), aligned=True)
 
 
 TAGGING = TaggingKind()
