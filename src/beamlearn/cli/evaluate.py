@@ -14,7 +14,7 @@ from ..tasks.kind import Report
 from ..tasks.kinds import load
 from .device import Device, Threads, set_up
 from .policy import Mixture, Policy, policy_of
-from .task import Layout, behind_bar, given_options
+from .task import Column, Layout, References, behind_bar, given_options
 from .tasks import COMMANDS
 
 
@@ -33,18 +33,8 @@ def evaluate(
         bool, typer.Option("--json", help="Print one JSON object and nothing else.")
     ] = False,
     layout: Layout = None,
-    column: Annotated[
-        str | None,
-        typer.Option(help="Tagging: where the right tags are.", show_default="as in training"),
-    ] = None,
-    references: Annotated[
-        str | None,
-        typer.Option(
-            help="Transduction: one target on a line, several, or merged: also those of other "
-            "lines with the same source.",
-            show_default="as in training",
-        ),
-    ] = None,
+    column: Column = None,
+    references: References = None,
     policy: Policy = None,
     mixture: Mixture = False,
     device: Device = "cpu",

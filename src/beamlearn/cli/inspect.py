@@ -20,7 +20,7 @@ from ..tasks.kinds import load
 from ..tasks.settings import Experiment
 from .device import Device, Threads, set_up
 from .policy import Mixture, Policy, policy_of
-from .task import Layout, given_options
+from .task import Column, Layout, References, given_options
 from .tasks import COMMANDS
 
 MOST = 50
@@ -64,17 +64,8 @@ def inspect(
         bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
     ] = True,
     layout: Layout = None,
-    column: Annotated[
-        str | None,
-        typer.Option(help="Tagging: where the right tags are.", show_default="as in training"),
-    ] = None,
-    references: Annotated[
-        str | None,
-        typer.Option(
-            help="Transduction: one target on a line, several, or merged.",
-            show_default="as in training",
-        ),
-    ] = None,
+    column: Column = None,
+    references: References = None,
     policy: Policy = None,
     mixture: Mixture = False,
     device: Device = "cpu",

@@ -20,6 +20,18 @@ Options = Mapping[str, str]
 Layout = Annotated[
     str | None, typer.Option(help="Tagging: auto, conllu or columns.", show_default="auto")
 ]
+Column = Annotated[
+    str | None,
+    typer.Option(help="Tagging: where the right tags are.", show_default="as in training"),
+]
+References = Annotated[
+    str | None,
+    typer.Option(
+        help="Transduction: one target on a line, several, or merged: also those of other lines "
+        "with the same source.",
+        show_default="as in training",
+    ),
+]
 
 
 @dataclass(frozen=True)
