@@ -6,10 +6,10 @@ DATA is a folder with `{dut,hun,eng_us}.{train,dev,test}.tsv.gz` of SIGMORPHON 2
 for each language, which is first trained by maximum likelihood (`all`); from these weights, for as
 many epochs as each other, by likelihood again, by rows of Table 1, by losses of choice and by what
 people compare with (`further`; the main rows with three seeds). `small` is the same for Dutch and a
-network of one layer and size 32, which does not learn its training data by heart. The best epoch is
-chosen on dev; the numbers are those of test, at widths 1, 4 and 8. Interrupt it at any time; called
-again, it goes on. Rows that begin with the weights of others wait for these: run `--only all` and
-`--only small-likelihood` first.
+network of one layer and size 32 without dropout. The best epoch is chosen on dev; the numbers are
+those of test, at widths 1, 4 and 8. Interrupt it at any time; called again, it goes on. Rows that
+begin with the weights of others wait for these: run `--only all` and `--only small-likelihood`
+first.
 """
 
 from collections.abc import Iterator
