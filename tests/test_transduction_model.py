@@ -302,6 +302,35 @@ def test_unknown_symbols_are_read_like_each_other(model):
 # --- lengths -------------------------------------------------------------------------------------
 
 
+@models
+@unchecked
+def test_likelihood_is_the_same_whatever_the_length_power(model):
+    """Every neighbor is divided alike, which must not make a loss blunt."""
+    losses = []
+    for power in (0.0, 1.0):
+        transducer = small(model=model, length_power=power)
+        batch = [transducer.encode(s, r) for s, r in zip(AB.sources, AB.references, strict=True)]
+        path = bl.beam_trajectory(transducer.space(batch), transducer.scorer, 1, strategy="oracle")
+        losses.append(path.losses(bl.losses.log_loss_neighbors))
+    torch.testing.assert_close(*losses)
+
+
+@models
+@unchecked
+def test_losses_see_the_order_that_the_beam_sees(model):
+    transducer = small(model=model, length_power=0.7, length_bonus=0.1)
+    batch = [transducer.encode(s, r) for s, r in zip(AB.sources, AB.references, strict=True)]
+    path = bl.beam_trajectory(transducer.space(batch), transducer.scorer, 3)
+    divided = [t.neighbors for t in path.transitions if t.neighbors.scale < 1]
+    assert any(neighbors.ragged for neighbors in divided)
+    for neighbors in divided:
+        steep = neighbors.fill(neighbors.steep_scores, -torch.inf)
+        torch.testing.assert_close(
+            neighbors.fill(neighbors.steep_scores * neighbors.scale, 0.0), neighbors.scores
+        )
+        assert torch.equal(steep.argmax(dim=-1), neighbors.best(1)[1][:, 0])
+
+
 @unchecked
 @models
 @pytest.mark.parametrize(("power", "bonus"), [(1, 0), (0.6, 0), (0, 1.5), (0.5, -2), (1, 3)])

@@ -78,6 +78,21 @@ class Neighbors:
             scores = torch.where(self.finished[..., None], self.offset[..., None], scores)
         return scores.flatten(1)
 
+    @property
+    def steep_scores(self) -> Float[Tensor, "batch n"]:
+        """The same, multiplied by the power of the length that they were divided by.
+
+        The order stays, and what a single action adds weighs as much at every depth: a loss over
+        scores that were divided would hardly feel late actions.
+        """
+        if self.scale == 1.0:
+            return self.any_scores
+        offset = (self.offset / self.scale)[..., None]
+        scores = self.local + offset
+        if self.ragged:
+            scores = torch.where(self.finished[..., None], offset, scores)
+        return scores.flatten(1)
+
     @cached_property
     def scores(self) -> Float[Tensor, "batch n"]:
         """s of every neighbor."""

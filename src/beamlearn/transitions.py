@@ -316,7 +316,7 @@ def _incur(group: Mapping[int, Transition], loss: AnyLoss) -> tuple[Tensor, Tens
     neighbors = [t.neighbors for t in group.values()]
     dense = all(n.dense for n in neighbors)
     value = loss(
-        _joined([n.any_scores for n in neighbors]),
+        _joined([n.steep_scores for n in neighbors]),
         _joined([n.any_costs for n in neighbors]),
         _joined([t.width for t in group.values()]),
         None if dense else _joined([n.mask for n in neighbors]),
