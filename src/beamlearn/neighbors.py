@@ -73,10 +73,7 @@ class Neighbors:
     @property
     def any_scores(self) -> Float[Tensor, "batch n"]:
         """s of every neighbor, and anything elsewhere."""
-        scores = scaled(self.local, self.scale) + self.offset[..., None]
-        if self.ragged:
-            scores = torch.where(self.finished[..., None], self.offset[..., None], scores)
-        return scores.flatten(1)
+        return self._summed(scaled(self.local, self.scale), self.offset)
 
     @property
     def steep_scores(self) -> Float[Tensor, "batch n"]:
@@ -85,12 +82,15 @@ class Neighbors:
         The order stays, and what a single action adds weighs as much at every depth: a loss over
         scores that were divided would hardly feel late actions.
         """
-        if self.scale == 1.0:
-            return self.any_scores
-        offset = (self.offset / self.scale)[..., None]
-        scores = self.local + offset
+        return self._summed(self.local, scaled(self.offset, 1 / self.scale))
+
+    def _summed(
+        self, local: Float[Tensor, "batch k a"], offset: Float[Tensor, "batch k"]
+    ) -> Float[Tensor, "batch n"]:
+        """Add to each number what its slot has; finished hypotheses have that alone."""
+        scores = local + offset[..., None]
         if self.ragged:
-            scores = torch.where(self.finished[..., None], offset, scores)
+            scores = torch.where(self.finished[..., None], offset[..., None], scores)
         return scores.flatten(1)
 
     @cached_property

@@ -5,6 +5,7 @@ who is in the beam. Every function gives the same answer on every device and for
 composition of the batch, exact ties included (`torch.topk` promises neither).
 """
 
+from collections.abc import Callable
 from math import sqrt
 
 import torch
@@ -28,13 +29,9 @@ def least(values: Float[Tensor, "batch n"]) -> Int[Tensor, "batch 1"]:
     Among many entries, first the chunk that has it: minima alone are found ten times faster.
     """
     n = values.shape[-1]
-    whole = n // CHUNK * CHUNK
-    if values.numel() < SPARED or whole == 0:
+    if values.numel() < SPARED or n < CHUNK:
         return values.argmin(dim=-1, keepdim=True)
-    minima = values[:, :whole].unflatten(-1, (-1, CHUNK)).amin(dim=-1)
-    if whole < n:
-        minima = torch.cat([minima, values[:, whole:].amin(dim=-1, keepdim=True)], dim=-1)
-    start = minima.argmin(dim=-1, keepdim=True) * CHUNK
+    start = _chunked(values, CHUNK, torch.amin).argmin(dim=-1, keepdim=True) * CHUNK
     index: Tensor = (start + torch.arange(CHUNK, device=values.device)).clamp(max=n - 1)
     place: Tensor = values.gather(-1, index).argmin(dim=-1, keepdim=True)
     return index.gather(-1, place)
@@ -122,7 +119,7 @@ def top_children(
     spared = batch * (slots * actions - slots * chunks - (k + 1) * chunk)
     if k == 1 or spared < SPARED or k >= slots * chunks:
         return _top(_sum(local, scale, offset, only_child).flatten(1), k)
-    maxima = _sum(_chunk_maxima(local, chunk), scale, offset, only_child)
+    maxima = _sum(_chunked(local, chunk, torch.amax), scale, offset, only_child)
     place = maxima.flatten(1).topk(k + 1, dim=-1).indices
     slot = place // chunks
     start = (place - slot * chunks) * chunk
@@ -151,15 +148,15 @@ def _chunk(n: int, k: int) -> int:
     return 64 if ideal < 128 else 128 if ideal < 256 else 256
 
 
-def _chunk_maxima(
-    local: Float[Tensor, "batch slots a"], chunk: int
-) -> Float[Tensor, "batch slots chunks"]:
-    whole = local.shape[-1] // chunk * chunk
-    shape = (*local.shape[:-1], whole // chunk, chunk)
-    maxima = local[..., :whole].reshape(shape).amax(dim=-1)
-    if whole == local.shape[-1]:
-        return maxima
-    return torch.cat([maxima, local[..., whole:].amax(dim=-1, keepdim=True)], dim=-1)
+def _chunked(
+    values: Float[Tensor, "*rows a"], chunk: int, extreme: Callable[..., Tensor]
+) -> Float[Tensor, "*rows chunks"]:
+    """The maxima (`torch.amax`) or minima of chunks; the last may be shorter."""
+    whole = values.shape[-1] // chunk * chunk
+    found = extreme(values[..., :whole].unflatten(-1, (whole // chunk, chunk)), dim=-1)
+    if whole == values.shape[-1]:
+        return found
+    return torch.cat([found, extreme(values[..., whole:], dim=-1, keepdim=True)], dim=-1)
 
 
 def _sum(
