@@ -5,11 +5,11 @@
 DATA is a folder with `{dut,hun,eng_us}.{train,dev,test}.tsv.gz` of SIGMORPHON 2021. One network
 for each language, which is first trained by maximum likelihood (`all`); from these weights, for as
 many epochs as each other, by likelihood again, by rows of Table 1, by losses of choice and by what
-people compare with (`further`; the main rows with three seeds). `small` is the same for Dutch and a
-network of one layer and size 32 without dropout. The best epoch is chosen on dev; the numbers are
-those of test, at widths 1, 4 and 8. Interrupt it at any time; called again, it goes on. Rows that
-begin with the weights of others wait for these: run `--only all` and `--only small-likelihood`
-first.
+people compare with (`further`; the main rows with three seeds). `small` is the same for Dutch, and
+`small-english` for English, with a network of one layer and size 32 without dropout. The best epoch
+is chosen on dev; the numbers are those of test, at widths 1, 4 and 8. Interrupt it at any time;
+called again, it goes on. Rows that begin with the weights of others wait for these: first run with
+`--only all`, `--only small-likelihood` and `--only small-english-likelihood`.
 """
 
 from collections.abc import Iterator
@@ -47,7 +47,8 @@ REPEATED = ("likelihood", "continue-log_loss_beam", "minimum_risk")
 WIDTHS = (1, 4, 8)
 NETWORK = TransducerSettings(target_tokens="words", layers=2, dropout=0.4)
 SMALL = TransducerSettings(target_tokens="words", size=32, layers=1, dropout=0.0)
-SMALL_EPOCHS = (15, 5)
+SMALL_ROWS = {"small": ("dut", 15, 5), "small-english": ("eng_us", 6, 3)}
+"""The language, and the epochs by likelihood, and further."""
 SMALL_FURTHER = {**FURTHER, "learning_rate": 1e-3}
 
 COLUMNS = {
@@ -80,15 +81,16 @@ def entries(data: Path, out: Path) -> Iterator[Entry]:
 
 
 def small_entries(data: Path, out: Path) -> Iterator[Entry]:
-    """The same for a small network, in Dutch."""
-    epochs, further = SMALL_EPOCHS
-    first = "small-likelihood-seed0"
-    yield entry(data, "dut", first, {**ALL, **ROWS["likelihood"], "epochs": epochs}, 0, net=SMALL)
-    for seed in SEEDS:
-        for row in REPEATED:
-            chosen = at_width(row, {**SMALL_FURTHER, **ROWS[row], "epochs": further})
-            name = f"small-further-{row}-seed{seed}"
-            yield entry(data, "dut", name, chosen, seed, str(out / first))
+    """The same for a small network."""
+    for part, (language, epochs, further) in SMALL_ROWS.items():
+        first = f"{part}-likelihood-seed0"
+        choices = {**ALL, **ROWS["likelihood"], "epochs": epochs}
+        yield entry(data, language, first, choices, 0, net=SMALL)
+        for seed in SEEDS:
+            for row in REPEATED:
+                chosen = at_width(row, {**SMALL_FURTHER, **ROWS[row], "epochs": further})
+                name = f"{part}-further-{row}-seed{seed}"
+                yield entry(data, language, name, chosen, seed, str(out / first))
 
 
 def at_width(row: str, choices: dict[str, Any]) -> dict[str, Any]:

@@ -176,7 +176,8 @@ def test_a_training_that_fails_does_not_stop_the_others(data, tmp_path, capsys):
     (tmp_path / "continue-2-seed0").write_text("in the way")
     assert compare_tag(data, tmp_path, losses="upper_bound", seeds=1) == 1
     told = " ".join(capsys.readouterr().err.split())
-    assert "continue-2-seed0 failed: " in told
+    assert "/3 continue-2-seed0 failed: " in told
+    assert told.count("continue-2-seed0 failed: ") == 2  # at once, and at the end
     assert "must be a folder, but a file is in its place" in told
     assert "the same command goes on" in told
     found = read_comparison(tmp_path)
@@ -190,7 +191,7 @@ def test_a_training_that_fails_does_not_stop_the_others(data, tmp_path, capsys):
 def test_when_all_fail_all_are_named(data, tmp_path, capsys):
     given = options(data, TAGGER, LEARNING, GRID)
     assert beamlearn_compare("tag", *given, "--constrained", "--out", tmp_path / "out") == 1
-    assert capsys.readouterr().err.count("-seed") == 6
+    assert capsys.readouterr().err.count("-seed") == 2 * 6
     assert read_comparison(tmp_path / "out").rows == []
 
 

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -48,13 +48,18 @@ class CompareError(RuntimeError):
 
 
 def compare(
-    entries: Sequence[Entry], out: str | Path, processes: int | None = None
+    entries: Sequence[Entry],
+    out: str | Path,
+    processes: int | None = None,
+    *,
+    on_failure: Callable[[Entry, BaseException], None] | None = None,
 ) -> Generator[tuple[Entry, Results], None, None]:
     """Train and test every entry in its own folder under `out`; yield each when it is done.
 
     Interrupted at any moment and called again, it goes on where it was: finished entries are
-    read back, begun ones resumed. Every process has one thread. When an entry fails, the others
-    are still finished before a `CompareError` says which one and why.
+    read back, begun ones resumed. Every process has one thread. When an entry fails, `on_failure`
+    is told at once, and the others are still finished before a `CompareError` says which one and
+    why.
     """
     names = [entry.name for entry in entries]
     if len(set(names)) < len(names):
@@ -69,6 +74,8 @@ def compare(
         for done in as_completed(waiting):
             if error := done.exception():
                 failed[waiting[done].name] = error
+                if on_failure is not None:
+                    on_failure(waiting[done], error)
             else:
                 yield waiting[done], done.result()
     if failed:

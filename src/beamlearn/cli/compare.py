@@ -175,13 +175,20 @@ def run_all(
         if console.is_terminal
         else nullcontext()
     )
-    with live, closing(compare(entries, out, processes)) as found:
+
+    def ended(entry: Entry, outcome: str, line: str) -> None:
+        board.done[entry.name] = outcome
+        if not console.is_terminal:
+            say(console, f"{len(board.done)}/{len(entries)}  {entry.name}  {line}")
+
+    def failed(entry: Entry, error: BaseException) -> None:
+        ended(entry, "failed", f"failed: {one_line(error)}")
+
+    with live, closing(compare(entries, out, processes, on_failure=failed)) as found:
         try:
             for entry, results in found:
-                board.done[entry.name] = score = task.score(results[-1])
-                if not console.is_terminal:
-                    count = f"{len(board.done)}/{len(entries)}"
-                    say(console, f"{count}  {entry.name}  beam {entry.widths[-1]}: {score}")
+                score = task.score(results[-1])
+                ended(entry, score, f"beam {entry.widths[-1]}: {score}")
         except CompareError as error:
             return {name: one_line(why) for name, why in error.failed.items()}
     return {}

@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ..pages.render import POLICY
 from ..settings import SettingsError
 from .ask import Ask, AskError, asked
 from .inspected import Inspected, case
@@ -21,10 +22,7 @@ from .page import Form, page
 
 HOST = "127.0.0.1"
 HEADERS = {
-    "content-security-policy": (
-        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-        "img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    ),
+    "content-security-policy": f"{POLICY}; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",

@@ -60,7 +60,7 @@ class EncoderLayer(nn.Module):
     ) -> Float[Tensor, "batch n size"]:
         queries, keys, values = heads_of(self.joint(self.norm(x)), 3, self.heads)
         x = x + self.dropout(self.out(attend(queries, keys, values, mask)))
-        found: Tensor = self.dropout(self.outer(self.inner(self.forward_norm(x)).relu()))
+        found: Tensor = self.dropout(self.outer(self.inner(self.forward_norm(x)).relu_()))
         return x + found
 
 
@@ -100,7 +100,7 @@ class DecoderLayer(nn.Module):
         (queries,) = heads_of(self.ask(self.cross_norm(x)), 1, self.heads)
         keys, values = told
         x = x + _masked(self.cross_out(attend(queries, keys, values, mask)), dropped, 1)
-        found = self.outer(self.inner(self.forward_norm(x)).relu())
+        found = self.outer(self.inner(self.forward_norm(x)).relu_())
         return x + _masked(found, dropped, 2), past
 
 

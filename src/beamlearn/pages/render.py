@@ -6,6 +6,12 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup as Markup
 
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+    "img-src data:; form-action 'self'; base-uri 'none'"
+)
+"""What a browser may load and run for a page: what stands in the page itself."""
+
 
 def render(template: str, **values: Any) -> Markup:
     """The template with these values in it; only `Markup` among them is taken for HTML.
@@ -27,6 +33,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    made.globals["policy"] = POLICY
     made.filters |= {"number": number, "visible": visible}
     return made
 
