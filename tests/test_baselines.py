@@ -88,6 +88,20 @@ def test_risk_is_that_of_the_final_list(finish, tree, k):
     assert risk == pytest.approx(expected, abs=1e-6)
 
 
+def test_there_is_no_risk_where_a_trajectory_stops():
+    """Both nodes of the next beam have ended, but it is not final: that would be one of them."""
+    graph = {"": ["a", "b", "c"], "c": ["d"]}
+    cost = {"a": 2.0, "b": 3.0, "d": 0.0}
+    space = bl.GraphSpace("", lambda node: graph.get(node, []), cost=lambda path: cost[path[-1]])
+    scorer = bl.FunctionScorer(lambda path: -ord(path[-1]))
+    risks = {
+        strategy: bl.beam_trajectory(space, scorer, 2, strategy=strategy).losses(minimum_risk)
+        for strategy in ("stop", "continue")
+    }
+    assert risks["stop"].tolist() == [0.0]
+    assert risks["continue"].item() > 0
+
+
 def test_learn_knows_them_by_name():
     space = bl.GraphSpace("", lambda word: ["a", "b"] if not word else [], cost=len)
     scorer = bl.LinearScorer(lambda path: {path[-1]: 1.0}, size=8)

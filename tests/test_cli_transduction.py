@@ -70,7 +70,7 @@ def test_training_says_how_good_it_is(tmp_path, capsys):
     assert train(tmp_path) == 0
     told = capsys.readouterr().err
     assert "27 pairs, source symbols: 4, target tokens: 8, " in told
-    assert "of the outputs are wrong, cost " in told
+    assert "of the outputs cost something, " in told
     assert "validation, beam 1: wrong outputs " in told
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
     assert metrics["task"] == "transduce"

@@ -285,6 +285,7 @@ def test_settings_that_are_not_supported_are_refused(name):
         ({"forced_eos_token_id": [2, 3]}, r"forced_eos_token_id=\[2, 3\]"),
         ({"decoder_start_token_id": None, "bos_token_id": None}, "decoder_start_token_id=None"),
         ({"max_new_tokens": 0}, "`max_new_tokens` must be at least 1, but 0 came"),
+        ({"eos_token_id": [2, 5000]}, "must be one of the .* has eos_token_id=5000; set it in"),
     ],
 )
 def test_settings_that_cannot_be_kept_to_are_refused(settings, message):
@@ -392,6 +393,44 @@ def test_gradients_reach_the_model():
     result.scores.sum().backward()
     assert all(float(p.grad.abs().sum()) > 0 for p in model.encoder.block[0].layer[0].parameters())
     assert model.lm_head.weight.grad is not None
+
+
+class FewOthers(bl.Oracle):
+    """Every token but one costs 1; the rest of an output can be free, up to the limit."""
+
+    def __init__(self, space, token=5):
+        self.sources, self.actions = len(space), space.rules.vocabulary
+        self.price = (torch.arange(self.actions) != token).float()
+
+    def initial(self):
+        return torch.zeros(self.sources)
+
+    def start(self):
+        return torch.zeros(self.sources, 1)
+
+    def costs(self, memory, nodes):
+        return memory[..., None] + self.price
+
+    def advance(self, memory, nodes, move):
+        return move.follow(memory) + self.price[move.actions]
+
+
+def test_a_model_can_be_trained_with_costs_of_ones_own():
+    model = make("bart")
+    rules, (ids, mask) = hf.rules_of(model, 5), sources(model)
+
+    class Few(bl.Task):
+        def space(self, examples):
+            rows = torch.tensor(examples)
+            return hf.HuggingFaceSpace(ids[rows], mask[rows], rules, costs=FewOthers)
+
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    batches = [[0, 1]] * 12
+    scorer = hf.HuggingFaceScorer(model)
+    rounds = list(bl.learn(batches, Few(), scorer, optimizer, width=2, loss="log_loss_beam"))
+    assert rounds[-1].losses.sum() < rounds[0].losses.sum()
+    with pytest.raises(ValueError, match="HuggingFaceSpace has none; build it with its references"):
+        bl.beam_trajectory(hf.HuggingFaceSpace(ids, mask, rules), scorer, 2)
 
 
 def test_a_model_in_training_is_put_into_evaluation_mode():

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 import beamlearn as bl
 from beamlearn.losses import log_loss_neighbors
+from beamlearn.tasks.transduction import transformer
 from beamlearn.tasks.transduction.edit import EditOracle
 from beamlearn.tasks.transduction.space import Encoded, TransductionSpace
 from beamlearn.tasks.transduction.transformer import TransformerTransducer
@@ -13,14 +14,14 @@ ACTIONS = 6
 STRATEGIES = ("continue", "oracle", "reset", "stop")
 
 
-def scorer(dropout=0.3, seed=0):
+def scorer(dropout=0.3, seed=0, scale=2.0):
     torch.manual_seed(seed)
     made = TransformerTransducer(
         8, ACTIONS, size=8, layers=2, heads=2, feedforward=16, dropout=dropout
     )
     with torch.no_grad():
         for parameter in made.parameters():
-            parameter.mul_(2.0)  # or all hypotheses would be nearly alike
+            parameter.mul_(scale)  # or all hypotheses would be nearly alike
     return made
 
 
@@ -57,9 +58,15 @@ def both(batch, made, finish, **options):
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("training", [True, False])
 @settings(max_examples=12)
-@given(batch=pairs, k=st.integers(1, 4), finish=st.sampled_from(["pad", "first"]))
-def test_replay_is_the_trajectory_itself(strategy, training, batch, k, finish):
+@given(
+    batch=pairs,
+    k=st.integers(1, 4),
+    finish=st.sampled_from(["pad", "first"]),
+    lengths=st.sampled_from([(0.0, 0.0), (1.0, 0.0), (0.6, 0.4)]),
+)
+def test_replay_is_the_trajectory_itself(strategy, training, batch, k, finish, lengths):
     made, batch = scorer().train(training), encoded(batch)
+    made.length_power, made.length_bonus = lengths
     steps, replayed = both(batch, made, finish, width=k, strategy=strategy)
     assert replayed.beams == steps.beams
     assert replayed.increased == steps.increased
@@ -121,3 +128,27 @@ def test_replay_needs_a_scorer_that_can(no_shape_checks):
     plain = bl.FunctionScorer(lambda path: 0.0)
     with pytest.raises(TypeError, match="needs a ParallelScorer, but FunctionScorer came"):
         bl.beam_trajectory(space, plain, replay=True)
+
+
+def test_what_is_forgotten_has_no_descendants(monkeypatch):
+    """Without gradients, nodes that no hypothesis goes back to are forgotten; nothing changes."""
+    forgotten = []
+
+    def counting(past, ancestors):
+        found = remembered(past, ancestors)
+        forgotten.append(ancestors.shape[-1] - found[1].shape[-1])
+        return found
+
+    remembered = transformer._remembered
+    monkeypatch.setattr(transformer, "_remembered", counting)
+    made = scorer(dropout=0.0, scale=1.0).eval()
+    batch = encoded([([1, 2, 3], []), ([4], [])])
+    space = TransductionSpace(batch, ACTIONS, [60, 50], EditOracle)
+    made.length_bonus = 3.0  # or outputs would end before there is much to forget
+    lists = [bl.beam_search(space, made, 8, gradients=kept).nbest for kept in (False, True)]
+    assert max(forgotten) > 0
+    for one, two in zip(*lists, strict=True):
+        assert [h.output for h in one] == [h.output for h in two]
+        torch.testing.assert_close(
+            [h.score for h in one], [h.score for h in two], atol=1e-3, rtol=1e-4
+        )

@@ -321,7 +321,9 @@ def test_losses_see_the_order_that_the_beam_sees(model):
     transducer = small(model=model, length_power=0.7, length_bonus=0.1)
     batch = [transducer.encode(s, r) for s, r in zip(AB.sources, AB.references, strict=True)]
     path = bl.beam_trajectory(transducer.space(batch), transducer.scorer, 3)
-    divided = [t.neighbors for t in path.transitions if t.neighbors.scale < 1]
+    assert any(t.final for t in path.transitions)
+    assert all(t.neighbors.scale < 1 for t in path.transitions[1:])
+    divided = [t.neighbors for t in path.transitions]
     assert any(neighbors.ragged for neighbors in divided)
     for neighbors in divided:
         steep = neighbors.fill(neighbors.steep_scores, -torch.inf)

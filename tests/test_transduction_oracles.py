@@ -153,6 +153,30 @@ def test_edit_costs_are_minima_over_all_completions(batch, edits):
 
 
 @settings(max_examples=60)
+@given(batches(), st.tuples(*[st.integers(0, 20)] * 3), st.sampled_from([10, 100]), seeds)
+def test_equal_costs_stay_equal_in_fractions(batch, edits, parts, seed):
+    """Whole numbers are exact; tenths and hundredths of them must tie where these do."""
+    space = batch.space()
+    whole = EditOracle(space, *edits)
+    fractions = EditOracle(space, *(edit / parts for edit in edits))
+    path = bl.beam_trajectory(space, noise(seed), 3, oracle=whole)
+    again = bl.beam_trajectory(space, noise(seed), 3, oracle=fractions)
+    for one, two in zip(path.transitions, again.transitions, strict=True):
+        torch.testing.assert_close(two.neighbors.costs * parts, one.neighbors.costs)
+        tied = [n.costs[:, None] == n.costs[..., None] for n in (one.neighbors, two.neighbors)]
+        assert torch.equal(*tied)
+
+
+def test_weights_with_too_many_decimals_are_rounded():
+    """Nothing to count by: the costs are near, and there is a tolerance for what they differ."""
+    space = Batch([[[3, 3, 1, 4]]], [8], [[]] * 5).space()
+    third = EditOracle(space, 1 / 3, 1 / 3, 2 / 3)
+    assert third.units == 1
+    assert third.tolerance > 0
+    assert EditOracle(space, 0.7, 0.7, 1.4).units == 10
+
+
+@settings(max_examples=60)
 @given(batches())
 def test_padded_hamming_costs_are_minima_over_all_completions(batch):
     space = batch.space(PaddedHammingOracle)

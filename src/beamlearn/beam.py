@@ -221,6 +221,11 @@ class Step:
     ended: Bool[Tensor, " batch"]
     some_ended: bool
 
+    @property
+    def terminal(self) -> Bool[Tensor, " batch"]:
+        """Examples whose next beam is a terminal one: a single terminal node."""
+        return self.ended & self.finished[:, 0] & (self.kept.sum(dim=-1) == 1)
+
     @cached_property
     def settled(self) -> Bool[Tensor, " batch"] | None:
         """Examples that only the final choice is left to; None: there are none."""
@@ -285,11 +290,16 @@ def settled_beam(step: Step) -> Beam | None:
     return Beam(examples, None, None, scores, step.kept[rows], step.finished[rows])
 
 
-def final_choice(beam: Beam) -> Neighbors:
-    """A_b of beams of finished hypotheses: each is its own only neighbor."""
+def final_choice(beam: Beam, scale: float) -> Neighbors:
+    """A_b of beams of finished hypotheses: each is its own only neighbor.
+
+    `scale` is that of the neighbors which became these beams; it changes no score.
+    """
     alone = beam.scores.new_zeros(*beam.scores.shape, 1)
     terminal = torch.ones(1, 1, 1, dtype=torch.bool, device=alone.device)
-    return Neighbors(alone, beam.scores, terminal, None, beam.kept, beam.finished, ragged=True)
+    return Neighbors(
+        alone, beam.scores, terminal, None, beam.kept, beam.finished, ragged=True, scale=scale
+    )
 
 
 def beam_cost(neighbors: Neighbors, chosen: Selection) -> Float[Tensor, " batch"]:

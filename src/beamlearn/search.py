@@ -136,7 +136,7 @@ def beam_search(
             steps.append(step)
             settled = settled_beam(step)
             if settled is not None:
-                last = final_choice(settled)
+                last = final_choice(settled, neighbors.scale)
                 steps.append(take(settled, last, policy(last, width, finish)))
             beam, _ = advance(space, scorer, beam, step)
         return SearchResult(Trace(space, steps), *_final_lists(steps, beam.scores))

@@ -81,7 +81,7 @@ class SearchSpace(ABC, Generic[Nodes]):
         """The completion costs of this space, where it knows the right answers."""
         raise ValueError(
             f"Training and evaluation need costs, but this {type(self).__name__} has none; build "
-            "it with its references, or pass `oracle=` to `beam_trajectory`."
+            "it with its references or costs, or pass `oracle=` to `beam_trajectory`."
         )
 
 

@@ -118,7 +118,7 @@ class Walk:
             settled = settled_beam(here.step)
             if settled is not None:
                 completion = here.costs[here.step.settled][..., None]
-                last = replace(final_choice(settled), completion=completion)
+                last = replace(final_choice(settled, here.neighbors.scale), completion=completion)
                 transitions.append(replace(choose(settled, last), final=True))
             beam, move = advance(self.space, scorer, beam, here.step)
             costs = move.keep(here.costs)

@@ -167,7 +167,7 @@ class Trajectory:
         total = values.new_zeros(len(self)).index_add(0, examples, values)
         if reduction == "sum":
             return total
-        return total / torch.bincount(examples, minlength=len(self))
+        return total / torch.bincount(examples, minlength=len(self)).clamp(min=1)
 
     def replay(self, scorer: Scorer) -> "Trajectory":
         """Score the same beams with `scorer`: the trajectory as data, under other parameters.
@@ -295,7 +295,7 @@ def _chosen_again(transition: Transition, before: Transition) -> Transition:
     """A final choice among hypotheses that were scored anew in the transition to them."""
     settled = settled_beam(before.step)
     assert settled is not None  # or there would be no choice
-    return _again(transition, final_choice(settled))
+    return _again(transition, final_choice(settled, before.neighbors.scale))
 
 
 def _again(transition: Transition, neighbors: Neighbors) -> Transition:
@@ -332,8 +332,8 @@ def _joined(parts: list[Tensor]) -> Tensor:
 
 
 def _incur_last(transition: Transition, loss: AnyLoss, width: int) -> tuple[Tensor, Tensor, Tensor]:
-    """The same of the examples that a transition is the last one of."""
-    neighbors, ended = transition.neighbors, transition.step.ended
+    """The same of the examples that a transition leads to a terminal beam."""
+    neighbors, ended = transition.neighbors, transition.step.terminal
     finished = neighbors.mask & neighbors.terminals().flatten(1)
     fields = (neighbors.any_scores, neighbors.any_costs, finished)
     scores, costs, mask = (field[ended] for field in fields)

@@ -83,8 +83,14 @@ def rules_of(model: PreTrainedModel, max_new_tokens: int | None = None) -> Rules
             f"has decoder_start_token_id={start!r}; set it in `model.generation_config`."
         )
     output = model.get_output_embeddings()  # type: ignore[no-untyped-call]  # theirs to type
+    vocabulary = output.weight.shape[0]
+    if beyond := [end for end in ends if not 0 <= end < vocabulary]:
+        raise ValueError(
+            f"An end token must be one of the {vocabulary} that the model scores, but the "
+            f"generation config has eos_token_id={beyond[0]}; set it in `model.generation_config`."
+        )
     return Rules(
-        vocabulary=output.weight.shape[0],
+        vocabulary=vocabulary,
         start=start,
         ends=ends,
         max_new_tokens=_limit(config) if max_new_tokens is None else max_new_tokens,

@@ -1,6 +1,6 @@
 """The outputs of an encoder-decoder as a search space: one token id after another."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -9,6 +9,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from ..neighbors import Move
+from ..oracle import Oracle
 from ..space import Expansion, Finish, SearchSpace
 from .rules import Rules
 
@@ -30,6 +31,7 @@ class HuggingFaceSpace(SearchSpace[Length]):
     `max_new_tokens` with whatever comes there, as in `generate`.
 
     Without `attention_mask` the padding tokens are left out, unless padding is also an end.
+    `costs` makes the oracle of the space, for training.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class HuggingFaceSpace(SearchSpace[Length]):
         rules: Rules,
         *,
         finish: Finish = "pad",
+        costs: "Callable[[HuggingFaceSpace], Oracle] | None" = None,
     ) -> None:
         if input_ids.ndim != 2 or 0 in input_ids.shape:
             raise ValueError(
@@ -50,7 +53,7 @@ class HuggingFaceSpace(SearchSpace[Length]):
             if rules.padding not in rules.ends:
                 attention_mask = (input_ids != rules.padding).long()
         self.input_ids, self.attention_mask, self.rules = input_ids, attention_mask, rules
-        self.finish, self.max_steps = finish, rules.max_new_tokens
+        self.finish, self.max_steps, self.costs = finish, rules.max_new_tokens, costs
         self.ends = self._mask(rules.ends)
         self.every = torch.ones_like(self.ends[..., :1])
         self.legal = None if not rules.banned else ~self._mask(rules.banned)
@@ -76,6 +79,9 @@ class HuggingFaceSpace(SearchSpace[Length]):
     def outputs(self, examples: Sequence[int], actions: Sequence[Sequence[int]]) -> list[list[int]]:
         """Token ids, the one that ended the output included."""
         return [list(tokens) for tokens in actions]
+
+    def oracle(self) -> Oracle:
+        return super().oracle() if self.costs is None else self.costs(self)
 
     def _forced(self, tokens: int, last: bool) -> int | None:
         """The only token that may come next, if there is one; at the limit the last one wins."""

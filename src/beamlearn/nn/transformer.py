@@ -13,14 +13,11 @@ from .attention import Past, attend, heads_of
 
 @final
 class Positions(nn.Module):
-    """Sines and cosines of a position, in wavelengths from 2 pi to 10,000 x 2 pi.
+    """Sines and cosines of a position, in wavelengths from 2 pi to 10,000 x 2 pi."""
 
-    `first` is the number of the first position.
-    """
-
-    def __init__(self, size: int, first: int = 0) -> None:
+    def __init__(self, size: int) -> None:
         super().__init__()
-        self.size, self.first = size, first
+        self.size = size
         self.table: Tensor
         self.register_buffer("table", self._drawn(64), persistent=False)
 
@@ -37,7 +34,7 @@ class Positions(nn.Module):
     def _drawn(self, length: int) -> Float[Tensor, "length size"]:
         half = self.size // 2
         rates = torch.exp(torch.arange(half) * -(torch.log(torch.tensor(1e4)) / max(1, half - 1)))
-        angles = (torch.arange(length)[:, None] + self.first) * rates
+        angles = torch.arange(length)[:, None] * rates
         waves = torch.cat([angles.sin(), angles.cos()], dim=-1)
         return nn.functional.pad(waves, (0, self.size - 2 * half))
 

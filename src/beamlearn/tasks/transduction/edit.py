@@ -1,6 +1,8 @@
 """Edit distance: c* from one row of its table per hypothesis."""
 
-from math import isfinite
+from collections.abc import Sequence
+from fractions import Fraction
+from math import isfinite, lcm
 from typing import final
 
 import torch
@@ -23,8 +25,9 @@ class EditOracle(Oracle):
     action stands for, and those that there is no room for.
 
     Closed form: only tokens of a reference differ from all others. An insertion is a token that
-    the reference lacks, a deletion one that the output lacks. Exact for any weights from 0 up;
-    those that are no whole numbers are subject to rounding, for which there is a tolerance.
+    the reference lacks, a deletion one that the output lacks. Exact for any weights from 0 up:
+    everything is counted in whole units, such as tenths for weights with one decimal, so that
+    equal costs are equal numbers. Only weights with many decimals are subject to rounding.
     """
 
     unique: bool
@@ -41,7 +44,12 @@ class EditOracle(Oracle):
         weights = {"insertion": insertion, "deletion": deletion, "substitution": substitution}
         for name, weight in weights.items():
             _check_weight(weight, name)
-        self.insertion, self.deletion, self.substitution = map(float, weights.values())
+        edits = space.max_steps + space.references.tokens.shape[-1]
+        self.units = _units(list(weights.values()), edits)
+        self.insertion, self.deletion, self.substitution = (
+            float(weight if self.units == 1 else round(weight * self.units))
+            for weight in weights.values()
+        )
         self.actions, self.references = space.actions, space.references
         self.limits = space.limits if space.actions > 1 else torch.zeros_like(space.limits)
         tokens, lengths = self.references.tokens, self.references.lengths[..., None]
@@ -59,7 +67,7 @@ class EditOracle(Oracle):
 
     def initial(self) -> Float[Tensor, " batch"]:
         examples = torch.arange(len(self.limits), device=self.limits.device)
-        return self._rest(examples, self.limits)[..., 0].amin(dim=-1)
+        return self._rest(examples, self.limits)[..., 0].amin(dim=-1) / self.units
 
     def start(self) -> Float[Tensor, "batch 1 refs columns"]:
         """D(0, j) = j deletions; infinite where there is no reference."""
@@ -80,7 +88,7 @@ class EditOracle(Oracle):
         table.scatter_reduce_(-1, tokens.flatten(2), matched.flatten(2), "amin")
         last = self.references.lengths[examples, None, :, None].expand(*memory.shape[:-1], 1)
         table[..., END] = memory.gather(-1, last).amin(dim=(-1, -2))
-        return table
+        return table if self.units == 1 else table / self.units
 
     def advance(
         self, memory: Float[Tensor, "before slots refs columns"], nodes: Position, move: Move
@@ -110,6 +118,17 @@ class EditOracle(Oracle):
 
 ROUNDING = 1e-4
 """How far sums of edits may be off, as a part of the dearest of them."""
+WHOLE = 1 << 24
+"""Up to here, single precision has every whole number."""
+
+
+def _units(weights: Sequence[float], edits: int) -> int:
+    """Into how many units to divide 1, so that so many edits sum up to a whole number of them.
+
+    1 if there are too many units to count.
+    """
+    units = lcm(*(Fraction(str(float(weight))).denominator for weight in weights))
+    return units if max(weights) * units * edits <= WHOLE else 1
 
 
 def _check_weight(weight: float, name: str) -> None:

@@ -57,8 +57,8 @@ class TransductionKind(Kind[Experiment, Pairs, Transducer]):
         return [model.encode(*pair) for pair in zip(data.sources, data.references, strict=True)]
 
     def judge(self, found: Evaluation, validation: Pairs) -> str:
-        wrong = float((found.costs > 0).double().mean())
-        return f"{wrong:.2%} of the outputs are wrong, cost {found.cost:.3f}"
+        share = float((found.costs > 0).double().mean())
+        return f"{share:.2%} of the outputs cost something, {found.cost:.3f} on average"
 
     def subject(self, model: Transducer, data: Pairs, number: int) -> Subject:
         source, references = data.sources[number], data.references[number]

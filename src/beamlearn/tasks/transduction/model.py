@@ -76,7 +76,8 @@ class Transducer:
     def limit(self, source: Encoded) -> int:
         """How many tokens its outputs have at most; the end of a source is none of its symbols."""
         settings = self.settings
-        return int(settings.length_factor * (len(source) - 1)) + settings.length_extra
+        symbols = len(source) - 1
+        return int(round(settings.length_factor * symbols, 6)) + settings.length_extra
 
     def space(self, batch: Sequence[Encoded]) -> TransductionSpace:
         """The search space of a batch."""

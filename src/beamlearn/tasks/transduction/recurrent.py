@@ -23,9 +23,9 @@ class Memory:
     filled: Bool[Tensor, "batch 1 n"] | None
     """Where there is a source symbol; None: everywhere."""
     vectors: Float[Tensor, "actions size"]
-    """Of the tokens, once per search; in training with dropout."""
+    """Of the tokens, by which they are scored."""
     given: Float[Tensor, "actions gates"]
-    """What each token adds to the gates of the LSTM."""
+    """What each token adds to the gates of the LSTM; in training with dropout, once per batch."""
     dropped: Float[Tensor, "batch 1 size"] | None
     """One dropout mask per example: its hypotheses stay comparable."""
     hidden: Float[Tensor, "batch k size"]
@@ -41,7 +41,8 @@ class RecurrentTransducer(Scorer):
     """s(token) = v_token . tanh(W [state, what the state reads in the source]).
 
     An LSTM in both directions reads the source, another one writes; `Alignment` says where it
-    reads. In training, one dropout mask per example is drawn for all steps of the writer.
+    reads. In training, one dropout mask per example is drawn for all steps of the writer, and one
+    per token, for the whole batch, for the vectors of the tokens that it has written.
     """
 
     complete = True

@@ -93,7 +93,7 @@ class TransductionSpace(SearchSpace[Position]):
         device = self.lengths.device
         several = max(len(e.references) for e in self.batch)
         lengths = [[len(r) for r in e.references] for e in self.batch]
-        longest = max(map(max, lengths), default=0)
+        longest = max(map(max, lengths))
         tokens = torch.full((len(self), several, longest), PADDING)
         for row, example in enumerate(self.batch):
             for place, reference in enumerate(example.references):

@@ -60,7 +60,6 @@ class TransformerTransducer(ParallelScorer):
         heads: int = 4,
         feedforward: int = 512,
         dropout: float = 0.0,
-        first_position: int = 0,
     ) -> None:
         super().__init__()
         self.accumulate, self.normalize = True, "log_softmax"
@@ -68,7 +67,7 @@ class TransformerTransducer(ParallelScorer):
         self.symbols, self.tokens = nn.Embedding(symbols, size), nn.Embedding(actions, size)
         for table in (self.symbols, self.tokens):
             nn.init.normal_(table.weight, std=size**-0.5)
-        self.positions = Positions(size, first_position)
+        self.positions = Positions(size)
         self.encoder = nn.ModuleList(
             EncoderLayer(size, heads, feedforward, dropout) for _ in range(layers)
         )
