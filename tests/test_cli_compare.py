@@ -312,6 +312,16 @@ def test_wrong_settings_are_answered_before_anything_runs(data, tmp_path, capsys
     assert not (tmp_path / "out").exists()
 
 
+def test_a_run_and_a_comparison_need_folders_of_their_own(compared, data, capsys):
+    before = files(compared)
+    given = options({"train": data["train"]}, TAGGER, LEARNING)
+    assert run([*("train", "tag"), *map(str, given), "--out", str(compared)]) == 2
+    assert "holds a comparison; choose another" in " ".join(capsys.readouterr().err.split())
+    assert compare_tag(data, compared / "log_likelihood-1-seed0") == 2
+    assert "holds a run; choose another --out" in " ".join(capsys.readouterr().err.split())
+    assert files(compared) == before
+
+
 def test_something_to_test_on_is_needed(data, tmp_path, capsys):
     assert beamlearn_compare("tag", "--train", data["train"], "--out", tmp_path / "out") == 2
     assert "`test` or `dev` must name a file to test on" in capsys.readouterr().err
@@ -321,7 +331,9 @@ def test_other_settings_or_data_need_another_folder(compared, data, tmp_path, ca
     before = files(compared)
     given = options(data, TAGGER, {**LEARNING, "epochs": 3}, GRID)
     assert beamlearn_compare("tag", *given, "--out", compared) == 2
-    assert "begun with other settings" in " ".join(capsys.readouterr().err.split())
+    told = " ".join(capsys.readouterr().err.split())
+    assert "`epochs` was 2 when the training in" in told
+    assert "but 3 came; compare in another folder" in told
     text = (compared / "log_likelihood-1-seed0" / "config.json").read_text()
     other = tmp_path / "out" / "log_likelihood-1-seed0"
     other.mkdir(parents=True)

@@ -77,6 +77,34 @@ def test_training_says_how_good_it_is(tmp_path, capsys):
     assert [result["width"] for result in metrics["results"]] == [1, 3]
 
 
+def test_a_beam_for_what_is_meant_without_one(tmp_path, capsys):
+    assert train(tmp_path, "--algorithm", "log_likelihood") == 0
+    assert "log_likelihood is meant for a beam of 1, and is trained with one of 3" in (
+        one_sentence(capsys)
+    )
+
+
+def test_a_training_that_is_over_says_so(tmp_path, capsys):
+    assert train(tmp_path) == 0
+    assert "is over" not in one_sentence(capsys)
+    assert beamlearn("train", "transduce", "--out", tmp_path / "run", "--resume") == 0
+    told = one_sentence(capsys)
+    assert f"The training in {tmp_path / 'run'} is over. To train further, begin another" in told
+
+
+def test_training_from_standard_input_cannot_be_resumed(tmp_path, monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("beamlearn.cli.train.train_model", interrupted)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(tsv(pairs(30)).encode())))
+    given = ["--train", "-", "--out", tmp_path / "run", "--target-tokens", "words", *SMALL]
+    assert beamlearn("train", "transduce", *given) == 130
+    told = one_sentence(capsys)
+    assert "if it is interrupted, it has to be begun anew" in told
+    assert "Interrupted. It has to be begun anew." in told
+
+
 def test_files_alone_are_enough(tmp_path):
     """The defaults are of a size for real data, so there are few pairs."""
     (tmp_path / "t.tsv").write_text("a\tx\nab\txy\n")
@@ -137,6 +165,13 @@ def test_standard_input_and_gzip(trained, lines, tmp_path, monkeypatch, capsys):
     assert len(set(told)) == 1
     assert beamlearn("predict", trained, lines, "-o", tmp_path / "out.tsv.gz") == 0
     assert gzip.decompress((tmp_path / "out.tsv.gz").read_bytes()).decode() == told[0]
+
+
+def test_what_is_read_is_not_replaced(trained, lines, capsys):
+    before = lines.read_bytes()
+    assert beamlearn("predict", trained, lines, "-o", lines) == 2
+    assert "`output` must be another file than INPUT" in one_sentence(capsys)
+    assert lines.read_bytes() == before
 
 
 def test_nothing_to_predict(trained, tmp_path, capsys):

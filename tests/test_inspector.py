@@ -360,7 +360,11 @@ def test_a_run_without_a_file_can_be_given_an_input(folder, capsys):
     assert beamlearn(run) == 2
     assert "A file or --typed is needed" in capsys.readouterr().err
     assert beamlearn([*run, "--sentence", "1"]) == 2
-    assert "is one of a file" in capsys.readouterr().err
+    assert "sounds has no validation file" in " ".join(capsys.readouterr().err.split())
+    assert beamlearn([*run, "--typed", "abba", "--right", "a-b-a"]) == 2
+    assert "of 'a-b-a' it knows none" in " ".join(capsys.readouterr().err.split())
+    assert beamlearn([*run[:2], str(folder / "train.tsv"), "--text", "--typed", "abba"]) == 2
+    assert "INPUT or --typed can be given, but both came" in capsys.readouterr().err
     assert beamlearn([*run, "--typed", "abba", "--right", "a b: a"]) == 0
     assert "a b: a" in capsys.readouterr().out
 

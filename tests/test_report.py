@@ -446,7 +446,23 @@ def test_the_page_is_that_of_the_folder_unless_told_otherwise(a_run, tmp_path):
     assert (tmp_path / "new" / "a.html").exists()
 
 
-def test_without_a_validation_file_there_is_a_sentence(a_run, tmp_path):
+def test_a_validation_file_that_was_changed(a_run, tmp_path, capsys):
+    copy = tmp_path / "copy"
+    shutil.copytree(a_run, copy)
+    config = json.loads((copy / "config.json").read_text())
+    dev = tmp_path / "dev.conllu"
+    text = next(a_run.parent.glob("*$x$.conllu")).read_text()
+    (copy / "config.json").write_text(
+        json.dumps({**config, "data": {**config["data"], "dev": str(dev)}})
+    )
+    for more, same in (("", True), (text, False)):
+        dev.write_text(text + more)
+        page = written(copy, tmp_path / "page.html", "--widths", "1")
+        assert ("on which the best epoch was chosen, too" in page) == same
+        assert ("has changed since the training" in capsys.readouterr().err) != same
+
+
+def test_without_a_validation_file_there_is_a_sentence(a_run, tmp_path, capsys):
     copy = tmp_path / "copy"
     shutil.copytree(a_run, copy)
     config = json.loads((copy / "config.json").read_text())
@@ -459,6 +475,7 @@ def test_without_a_validation_file_there_is_a_sentence(a_run, tmp_path):
         found = parts(written(copy, tmp_path / "page.html"))
         assert list(found) == ["summary", "learning", "again"]
         assert sentence in told(found["summary"])[-1]
+        assert sentence in capsys.readouterr().err
     (copy / "model.safetensors").unlink()
     found = parts(written(copy, tmp_path / "page.html"))
     assert "No epoch of the training has ended yet" in told(found["summary"])[-1]
@@ -476,7 +493,8 @@ def test_without_a_validation_file_there_is_a_sentence(a_run, tmp_path):
         (["{run}", "--clip", "inf"], "`clip` must be a finite number above 0, but inf came"),
         (["{compared}", "--test", "f"], "`test` goes with a run, but .* holds a comparison"),
         (["{compared}", "--widths", "1"], "`widths` goes with a run"),
-        (["{compared}", "-o", "{out}"], "`out` must be a file that can be written"),
+        (["{compared}", "-o", "{out}"], "`out` must be a file, but .* is a folder; name a page"),
+        (["{compared}", "-o", "{run}/config.json/x"], "`out` must be a file that can be written"),
     ],
 )  # fmt: skip
 def test_what_is_refused(a_run, compared, tmp_path, capsys, arguments, sentence):

@@ -88,14 +88,20 @@ def obstacles(learning: Learning, scorer: nn.Module, warm: bool) -> list[str]:
         "learned from an example says nothing new about it; train with --epochs 1": (
             learning.epochs > 1
         ),
-        "with dropout the recorded losses are not those of the policy; train with --dropout 0 "
-        "(and --word-dropout 0)": has_dropout(scorer),
+        "with dropout the recorded losses are not those of the policy; train with "
+        f"{without_dropout(scorer)}": has_dropout(scorer),
         f"the width went from {first} to {last}, so the iterates are policies of different "
         "spaces; train at one width": first != last,
         "its first weights are those of another run, which may have learned from the same "
         "examples; train without --warm-start": warm,
     }
     return [reason for reason, holds in found.items() if holds]
+
+
+def without_dropout(scorer: nn.Module) -> str:
+    """The options that leave nothing to chance."""
+    words = any(hasattr(module, "word_dropout") for module in scorer.modules())
+    return "--dropout 0 and --word-dropout 0" if words else "--dropout 0"
 
 
 def has_dropout(scorer: nn.Module) -> bool:

@@ -24,6 +24,7 @@ from ..comparison.results import CSV, TABLE, collect, write_results
 from ..comparison.table import markdown, shown, words
 from ..device import available
 from ..program import program
+from ..run import CONFIG
 from ..settings import Learning, Settings, SettingsError, groups_in, parse
 from ..tasks.kind import D, E, M
 from .device import Device
@@ -146,6 +147,10 @@ def planned_from(task: TaskCommands[E, D, M], values: dict[str, Any], source: st
 
 def make_folder(out: Path) -> None:
     """Make the folder of a comparison, unless it exists."""
+    if (out / CONFIG).exists():
+        raise SettingsError(
+            f"`out` must be a folder of its own, but {out} holds a run; choose another --out."
+        )
     try:
         atomic.make_folder(out)
     except OSError as error:

@@ -90,6 +90,8 @@ def inspect(
     serving = not text and export is None
     if serving:
         check_server()
+    elif typed is not None and input is not None:
+        raise SettingsError("INPUT or --typed can be given, but both came; leave out one.")
     set_up(device, threads)
     paths = [run] if against is None else [run, against]
     options = {"layout": layout, "column": column, "references": references}
@@ -184,7 +186,10 @@ def asked(run: Inspected, sentence: str | None, typed: str | None, right: str | 
         return [Ask(run.width, text=typed, right=right)]
     if not run.size:
         if sentence is not None:
-            raise SettingsError("`sentence` is one of a file, but none came; give INPUT.")
+            raise SettingsError(
+                f"`sentence` is one of a file, but none came, and {run.name} has no validation "
+                "file that is still there; give INPUT."
+            )
         return []
     return [Ask(run.width, number=number) for number in numbers(sentence or "1", run.size)]
 

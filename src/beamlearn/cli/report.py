@@ -21,7 +21,7 @@ from ..report.part import Table
 from ..report.proof import Proof
 from ..run import CONFIG, MODEL, Run, RunError
 from ..settings import SettingsError
-from ..tasks.experiment import load, read_experiment
+from ..tasks.experiment import VALIDATION, load, read_experiment
 from ..tasks.kind import Report
 from ..tasks.kinds import kind_of
 from ..tasks.settings import Experiment
@@ -81,6 +81,10 @@ def report(
     beamlearn report cmp
     """
     check_matplotlib()
+    if out is not None and out.is_dir():
+        raise SettingsError(
+            f"`out` must be a file, but {out} is a folder; name a page in it, as {out / PAGE}."
+        )
     if clip is not None and not (isfinite(clip) and clip > 0):
         raise SettingsError(
             f"`clip` must be a finite number above 0, but {clip} came; give the largest loss that "
@@ -123,6 +127,8 @@ def of_run(
     experiment = read_experiment(task.kind, run)
     chosen = sorted({*(widths or (*WIDTHS, experiment.learning.final_width))})
     tested = decoded(task, run, experiment, test, chosen, device)
+    if isinstance(tested, str):
+        say(Console(stderr=True), tested)
     return report_of_run(run, experiment, tested, certified(run, experiment, clip))
 
 
@@ -157,9 +163,12 @@ def decoded(
     reports = [
         task.kind.report(model, data, width) for width in behind_bar(widths, len(widths), "testing")
     ]
+    same = data.digest == run.config.get(VALIDATION, data.digest)
+    if file == dev and not same:
+        say(Console(stderr=True), f"{file} has changed since the training was validated on it.")
     return Tested(
         file="standard input" if file == "-" else file,
-        validation=file == dev,
+        validation=file == dev and same,
         examples=len(data),
         reports=reports,
         table=table(reports, task),

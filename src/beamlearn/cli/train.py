@@ -1,6 +1,6 @@
 """`beamlearn train`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from ..comparison.results import ABOUT
 from ..display import Display
 from ..fit import fit
 from ..program import program
@@ -20,6 +21,8 @@ from .device import Device, Threads, set_up
 from .options import Given, with_settings
 from .task import TaskCommands
 from .tasks import COMMANDS
+
+GOES_ON = "The same command with --resume goes on"
 
 
 def train() -> typer.Typer:
@@ -60,11 +63,15 @@ def command(task: TaskCommands[E, D, M]) -> Callable[..., None]:
             check_unchanged(kind, out, values, source)
             prepared = resume(kind, out, device, report=partial(say, console))
         else:
+            check_free(out)
             prepared = begin(kind, parse(kind.experiment, values, source), out, device)
+        for sentence in remarks(prepared.experiment, prepared.training.stopped, out):
+            say(console, sentence)
         try:
             train_model(task, prepared, console, out)
         except KeyboardInterrupt:
-            say(console, "Interrupted. The same command with --resume goes on.")
+            way = "It has to be begun anew" if piped(prepared.experiment) else GOES_ON
+            say(console, f"Interrupted. {way}.")
             raise typer.Exit(130) from None
 
     train_task.__doc__ = task.help
@@ -87,6 +94,38 @@ def settings(config: Path | None, given: Given, warm_start: str | None) -> dict[
     return {**values, **({} if warm_start is None else {"warm_start": warm_start})}
 
 
+def check_free(out: Path) -> None:
+    """Refuse a folder that holds a comparison: what reads it could not tell which is meant."""
+    if (out / ABOUT).exists():
+        raise SettingsError(
+            f"`out` must be a folder of its own, but {out} holds a comparison; choose another "
+            "--out."
+        )
+
+
+def remarks(experiment: Experiment, over: bool, out: Path) -> Iterator[str]:
+    """What is worth knowing before a training begins or goes on."""
+    learning = experiment.learning
+    if over:
+        yield (
+            f"The training in {out} is over. To train further, begin another one with --warm-start "
+            f"{out} and another --out."
+        )
+    elif piped(experiment):
+        yield "The data comes from standard input: if it is interrupted, it has to be begun anew."
+    if learning.row.width == 1 < learning.final_width:
+        yield (
+            f"{learning.algorithm} is meant for a beam of 1, and is trained with one of "
+            f"{learning.final_width}, which is another algorithm. To decode with a wider beam than "
+            "in training, leave out --width here, and give it to evaluate and predict."
+        )
+
+
+def piped(experiment: Experiment) -> bool:
+    """Does the data come from standard input, which cannot be read again?"""
+    return experiment.data is not None and "-" in (experiment.data.train, experiment.data.dev)
+
+
 def check_unchanged(kind: Kind[E, D, M], out: Path, values: Mapping[str, Any], source: str) -> None:
     """Refuse to go on with other settings than the training began with."""
     began = read_experiment(kind, Run.open(out))
@@ -94,22 +133,14 @@ def check_unchanged(kind: Kind[E, D, M], out: Path, values: Mapping[str, Any], s
     for name, value in values.items():
         known = isinstance(value, dict) and isinstance(merged.get(name), dict)
         merged[name] = {**merged[name], **value} if known else value
-    wanted = flat(parse(kind.experiment, merged, source).resolved())
-    for name, kept in flat(began).items():
+    wanted = parse(kind.experiment, merged, source).resolved().flat()
+    for name, kept in began.flat().items():
         if wanted[name] not in (kept, "auto"):
             was = "not given" if kept is None else repr(kept)
             raise SettingsError(
                 f"`{name}` was {was} when the training in {out} began, but {wanted[name]!r} came; "
                 "leave it out to go on, or train anew with another --out."
             )
-
-
-def flat(experiment: Experiment) -> dict[str, Any]:
-    """All settings by their names alone, which are different in every group."""
-    found: dict[str, Any] = {"warm_start": experiment.warm_start}
-    for group in (experiment.data, experiment.settings, experiment.learning):
-        found |= {} if group is None else group.model_dump()
-    return found
 
 
 def train_model(

@@ -169,8 +169,7 @@ class BeamEstimator(ABC, Generic[Given, Right, Output, Way, Told]):
         """What `beamlearn evaluate` reports; `width` is that of training unless given."""
         fitted = self._require()
         data = self._pairs(fitted.experiment, X, y)
-        width = fitted.experiment.learning.final_width if width is None else width
-        return cast(Told, self._kind.report(fitted.model, data, width))
+        return cast(Told, self._kind.report(fitted.model, data, self._beam(width)))
 
     def save(self, path: str | Path) -> None:
         """Write a run folder, which `load`, `beamlearn predict` and `beamlearn evaluate` read."""

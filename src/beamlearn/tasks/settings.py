@@ -1,6 +1,6 @@
 """Settings that every task has: its files, its model, and the experiment of both."""
 
-from typing import Annotated, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field
 
@@ -85,6 +85,13 @@ class Experiment(Settings):
         """What the model is made of."""
         settings: ModelSettings = getattr(self, self.group)
         return settings
+
+    def flat(self) -> dict[str, Any]:
+        """All settings by their names alone, which are different in every group."""
+        found: dict[str, Any] = {"warm_start": self.warm_start}
+        for group in (self.data, self.settings, self.learning):
+            found |= {} if group is None else group.model_dump()
+        return found
 
     def with_settings(self: Same, settings: ModelSettings) -> Same:
         """The same experiment with another model."""

@@ -65,6 +65,12 @@ class TransductionKind(Kind[Experiment, Pairs, Transducer]):
         return Subject(model.encode(source, references), source, " | ".join(references))
 
     def typed(self, model: Transducer, text: str, right: str | None) -> Subject:
+        tokens = [] if right is None else model.symbols.target.cut(right)
+        if tokens and not model.symbols.target_numbers.keys() & set(tokens):
+            raise ValueError(
+                f"The right output must have tokens that the model can write, but of {right!r} it "
+                f"knows none ({tokens[0]!r} is one); separate them as the training data does."
+            )
         return Subject(model.encode(text, () if right is None else (right,)), text, right)
 
     def spell(self, model: Transducer, output: Sequence[int]) -> str:
