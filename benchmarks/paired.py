@@ -93,7 +93,8 @@ def bleu(sums: Float[Tensor, "*shape 10"]) -> Float[Tensor, "*shape"]:
     """Corpus BLEU, in percent, of counts that were added up."""
     correct, total, length, reference = sums.split((4, 4, 1, 1), dim=-1)
     brevity = (1 - reference / length).clamp(max=0.0)[..., 0]
-    return 100 * (brevity + (correct / total).log().mean(dim=-1)).exp()
+    found: Tensor = 100 * (brevity + (correct / total).log().mean(dim=-1)).exp()
+    return found
 
 
 if __name__ == "__main__":

@@ -22,8 +22,6 @@ from .options import Given, with_settings
 from .task import TaskCommands
 from .tasks import COMMANDS
 
-GOES_ON = "The same command with --resume goes on"
-
 
 def train() -> typer.Typer:
     """The group of commands, one for each task."""
@@ -70,8 +68,9 @@ def command(task: TaskCommands[E, D, M]) -> Callable[..., None]:
         try:
             train_model(task, prepared, console, out)
         except KeyboardInterrupt:
-            way = "It has to be begun anew" if piped(prepared.experiment) else GOES_ON
-            say(console, f"Interrupted. {way}.")
+            anew = piped(prepared.experiment)
+            way = "It has to be begun anew." if anew else "The same command with --resume goes on."
+            say(console, f"Interrupted. {way}")
             raise typer.Exit(130) from None
 
     train_task.__doc__ = task.help
