@@ -1,7 +1,7 @@
 """Transducers: what they are made of, what their scorers promise, and what they learn."""
 
 import io
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 import torch
@@ -321,9 +321,7 @@ def test_losses_see_the_order_that_the_beam_sees(model):
     transducer = small(model=model, length_power=0.7, length_bonus=0.1)
     batch = [transducer.encode(s, r) for s, r in zip(AB.sources, AB.references, strict=True)]
     path = bl.beam_trajectory(transducer.space(batch), transducer.scorer, 3)
-    assert any(t.final for t in path.transitions)
-    assert all(t.neighbors.scale < 1 for t in path.transitions[1:])
-    divided = [t.neighbors for t in path.transitions]
+    divided = [t.neighbors for t in path.transitions if t.neighbors.scale < 1]
     assert any(neighbors.ragged for neighbors in divided)
     for neighbors in divided:
         steep = neighbors.fill(neighbors.steep_scores, -torch.inf)
@@ -331,6 +329,25 @@ def test_losses_see_the_order_that_the_beam_sees(model):
             neighbors.fill(neighbors.steep_scores * neighbors.scale, 0.0), neighbors.scores
         )
         assert torch.equal(steep.argmax(dim=-1), neighbors.best(1)[1][:, 0])
+
+
+@models
+@unchecked
+def test_a_final_choice_is_as_steep_as_what_led_to_it(model):
+    transducer, known = small(model=model, length_power=0.7), pairs(6)
+    batch = [transducer.encode(s, r) for s, r in zip(known.sources, known.references, strict=True)]
+    path = bl.beam_trajectory(transducer.space(batch), transducer.scorer, 1, strategy="oracle")
+    scales = [
+        (before.neighbors.scale, last.neighbors.scale)
+        for before, last in pairwise(path.transitions)
+        if last.final
+    ]
+    assert min(scales) < (1.0, 1.0)
+    assert all(before == last for before, last in scales)
+    again = path.replay(transducer.scorer)
+    assert [t.neighbors.scale for t in again.transitions] == [
+        t.neighbors.scale for t in path.transitions
+    ]
 
 
 @unchecked

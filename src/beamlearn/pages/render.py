@@ -33,7 +33,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.globals["policy"] = POLICY
+    made.globals["policy"] = Markup(POLICY)
     made.filters |= {"number": number, "visible": visible}
     return made
 
