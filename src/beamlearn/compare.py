@@ -180,16 +180,5 @@ def check_same(entry: Entry, begun: Experiment, folder: Path) -> None:
     wanted = entry.experiment.resolved()
     if wanted.warm_start is not None:
         wanted = wanted.with_settings(begun.settings)  # came with the weights
-    if wanted == begun:
-        return
-    came = wanted.flat()
-    for name, kept in begun.flat().items():
-        if came.get(name) != kept:
-            raise RunError(
-                f"`{name}` was {kept!r} when the training in {folder} began, but "
-                f"{came.get(name)!r} came; compare in another folder."
-            )
-    raise RunError(
-        f"The training in {folder} is of another task than entry {entry.name!r}; compare in "
-        "another folder."
-    )
+    if changed := begun.changed(wanted, folder):
+        raise RunError(f"{changed}; compare in another folder.")

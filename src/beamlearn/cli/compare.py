@@ -31,7 +31,7 @@ from .device import Device
 from .options import Given, with_settings
 from .task import TaskCommands
 from .tasks import COMMANDS
-from .train import say, settings
+from .train import check_free, say, settings
 
 LIVE_PER_SECOND = 2
 HELP = """Train in many ways, test each at several widths of the beam, and say which is best.
@@ -147,10 +147,7 @@ def planned_from(task: TaskCommands[E, D, M], values: dict[str, Any], source: st
 
 def make_folder(out: Path) -> None:
     """Make the folder of a comparison, unless it exists."""
-    if (out / CONFIG).exists():
-        raise SettingsError(
-            f"`out` must be a folder of its own, but {out} holds a run; choose another --out."
-        )
+    check_free(out, CONFIG, "a run")
     try:
         atomic.make_folder(out)
     except OSError as error:

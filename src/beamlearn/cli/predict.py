@@ -60,14 +60,14 @@ def predict(
 
     beamlearn predict runs/g2p words.txt --nbest 3 -o phones.tsv
     """
-    set_up(device, threads)
-    model, experiment = load(run, device, policy_of(policy, mixture))
-    task = COMMANDS[experiment.task]
     if Path(output).exists() and Path(input).exists() and Path(output).samefile(input):
         raise SettingsError(
             f"`output` must be another file than INPUT, which it would replace, but {output} came; "
             "choose another -o."
         )
+    set_up(device, threads)
+    model, experiment = load(run, device, policy_of(policy, mixture))
+    task = COMMANDS[experiment.task]
     listed = nbest or 1
     if width is not None and width < listed:
         raise SettingsError(

@@ -61,7 +61,7 @@ def command(task: TaskCommands[E, D, M]) -> Callable[..., None]:
             check_unchanged(kind, out, values, source)
             prepared = resume(kind, out, device, report=partial(say, console))
         else:
-            check_free(out)
+            check_free(out, ABOUT, "a comparison")
             prepared = begin(kind, parse(kind.experiment, values, source), out, device)
         for sentence in remarks(prepared.experiment, prepared.training.stopped, out):
             say(console, sentence)
@@ -93,12 +93,11 @@ def settings(config: Path | None, given: Given, warm_start: str | None) -> dict[
     return {**values, **({} if warm_start is None else {"warm_start": warm_start})}
 
 
-def check_free(out: Path) -> None:
-    """Refuse a folder that holds a comparison: what reads it could not tell which is meant."""
-    if (out / ABOUT).exists():
+def check_free(out: Path, sign: str, what: str) -> None:
+    """Refuse a folder that holds something else: what reads it could not tell which is meant."""
+    if (out / sign).exists():
         raise SettingsError(
-            f"`out` must be a folder of its own, but {out} holds a comparison; choose another "
-            "--out."
+            f"`out` must be a folder of its own, but {out} holds {what}; choose another --out."
         )
 
 
@@ -132,14 +131,9 @@ def check_unchanged(kind: Kind[E, D, M], out: Path, values: Mapping[str, Any], s
     for name, value in values.items():
         known = isinstance(value, dict) and isinstance(merged.get(name), dict)
         merged[name] = {**merged[name], **value} if known else value
-    wanted = parse(kind.experiment, merged, source).resolved().flat()
-    for name, kept in began.flat().items():
-        if wanted[name] not in (kept, "auto"):
-            was = "not given" if kept is None else repr(kept)
-            raise SettingsError(
-                f"`{name}` was {was} when the training in {out} began, but {wanted[name]!r} came; "
-                "leave it out to go on, or train anew with another --out."
-            )
+    wanted = parse(kind.experiment, merged, source).resolved()
+    if changed := began.changed(wanted, out):
+        raise SettingsError(f"{changed}; leave it out to go on, or train anew with another --out.")
 
 
 def train_model(

@@ -86,9 +86,24 @@ class Experiment(Settings):
         settings: ModelSettings = getattr(self, self.group)
         return settings
 
-    def flat(self) -> dict[str, Any]:
+    def changed(self, wanted: "Experiment", folder: object) -> str | None:
+        """How this one, which began in a folder, is not what is wanted; None: `auto` apart, it is.
+
+        The beginning of a sentence about the first setting that differs.
+        """
+        came = wanted._flat()
+        for name, kept in self._flat().items():
+            if came.get(name) not in (kept, "auto"):
+                was = "not given" if kept is None else repr(kept)
+                return (
+                    f"`{name}` was {was} when the training in {folder} began, but "
+                    f"{came.get(name)!r} came"
+                )
+        return None
+
+    def _flat(self) -> dict[str, Any]:
         """All settings by their names alone, which are different in every group."""
-        found: dict[str, Any] = {"warm_start": self.warm_start}
+        found: dict[str, Any] = {"task": self.task, "warm_start": self.warm_start}
         for group in (self.data, self.settings, self.learning):
             found |= {} if group is None else group.model_dump()
         return found

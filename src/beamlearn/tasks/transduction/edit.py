@@ -44,8 +44,7 @@ class EditOracle(Oracle):
         weights = {"insertion": insertion, "deletion": deletion, "substitution": substitution}
         for name, weight in weights.items():
             _check_weight(weight, name)
-        edits = space.max_steps + space.references.tokens.shape[-1]
-        self.units = _units(list(weights.values()), edits)
+        self.units = _units(list(weights.values()))
         self.insertion, self.deletion, self.substitution = (
             float(weight if self.units == 1 else round(weight * self.units))
             for weight in weights.values()
@@ -82,13 +81,16 @@ class EditOracle(Oracle):
         rest = self._rest(examples, room.clamp(min=0))[:, None]
         before = _shifted(memory)
         other = torch.minimum(memory + self.insertion, before + self.substitution) + rest
-        table = other.amin(dim=(-1, -2))[..., None].expand(-1, -1, self.actions).clone()
-        matched = (before + rest)[..., 1:].masked_fill(~self.known[examples, None], torch.inf)
+        least = other.amin(dim=(-1, -2)) / self.units
+        table = least[..., None].expand(-1, -1, self.actions).clone()
+        matched = ((before + rest)[..., 1:] / self.units).masked_fill(
+            ~self.known[examples, None], torch.inf
+        )
         tokens = self.references.tokens[examples, None].clamp(min=0).expand(matched.shape)
         table.scatter_reduce_(-1, tokens.flatten(2), matched.flatten(2), "amin")
         last = self.references.lengths[examples, None, :, None].expand(*memory.shape[:-1], 1)
-        table[..., END] = memory.gather(-1, last).amin(dim=(-1, -2))
-        return table if self.units == 1 else table / self.units
+        table[..., END] = memory.gather(-1, last).amin(dim=(-1, -2)) / self.units
+        return table
 
     def advance(
         self, memory: Float[Tensor, "before slots refs columns"], nodes: Position, move: Move
@@ -118,17 +120,17 @@ class EditOracle(Oracle):
 
 ROUNDING = 1e-4
 """How far sums of edits may be off, as a part of the dearest of them."""
-WHOLE = 1 << 24
-"""Up to here, single precision has every whole number."""
+COUNTED = 1 << 12
+"""An edit is at most so many units: then as many edits sum up to a number without rounding."""
 
 
-def _units(weights: Sequence[float], edits: int) -> int:
-    """Into how many units to divide 1, so that so many edits sum up to a whole number of them.
+def _units(weights: Sequence[float]) -> int:
+    """Into how many units to divide 1, so that every edit is a whole number of them.
 
     1 if there are too many units to count.
     """
     units = lcm(*(Fraction(str(float(weight))).denominator for weight in weights))
-    return units if max(weights) * units * edits <= WHOLE else 1
+    return units if max(weights) * units <= COUNTED else 1
 
 
 def _check_weight(weight: float, name: str) -> None:
