@@ -13,10 +13,10 @@ from pathlib import Path
 
 from grid import run_grid
 
-from beamlearn.compare import Entry
-from beamlearn.settings import Learning
+from beamlearn.comparison.runner import Entry
 from beamlearn.tasks.parsing.settings import Experiment, ParserSettings
 from beamlearn.tasks.settings import Files
+from beamlearn.training.settings import Learning
 
 ROWS = {
     "encode": ParserSettings(),

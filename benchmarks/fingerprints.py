@@ -70,9 +70,7 @@ def main() -> None:
                 scored = beamlearn(
                     ["predict", str(out), str(few), *wide, "--nbest", "3", "--json"], asked.source
                 )
-                hashes = {
-                    name: digest(without_speed((out / name).read_bytes())) for name in HASHED
-                }
+                hashes = {name: digest(without_speed((out / name).read_bytes())) for name in HASHED}
                 hashes |= {"predictions": digest(plain), "n-best": digest(scored)}
                 for name, value in hashes.items():
                     print(f"{task:10} {algorithm:15} {name:18} {value}", flush=True)

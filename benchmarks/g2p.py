@@ -18,11 +18,11 @@ from typing import Any
 
 from grid import run_grid
 
-from beamlearn.compare import Entry
-from beamlearn.settings import Learning
+from beamlearn.comparison.runner import Entry
 from beamlearn.tasks.transduction.experiment import Experiment
 from beamlearn.tasks.transduction.pairs import DataSettings
 from beamlearn.tasks.transduction.settings import TransducerSettings
+from beamlearn.training.settings import Learning
 
 LANGUAGES = ("dut", "hun", "eng_us")
 ROWS: dict[str, dict[str, Any]] = {

@@ -12,7 +12,7 @@ from measure import RESULTS
 from rich.console import Console
 from rich.table import Table
 
-from beamlearn.compare import Entry, compare
+from beamlearn.comparison.runner import Entry, compare
 
 Results = list[dict[str, Any]]
 """One per test width."""

@@ -26,8 +26,8 @@ import torch
 from measure import RESULTS, report
 
 import beamlearn as bl
-from beamlearn.hindsight import best_in_hindsight
-from beamlearn.online import FollowTheLeader, ProjectedGradient, project
+from beamlearn.learning.optimizers import FollowTheLeader, ProjectedGradient, project
+from beamlearn.theory.hindsight import best_in_hindsight
 
 TAGS, LENGTH, NOISE = "DNVP", 3, 0.25
 WIDTH, RADIUS = 3, 3.0

@@ -17,12 +17,12 @@ from jaxtyping import Float
 from sacrebleu.metrics.bleu import BLEU
 from torch import Tensor
 
-from beamlearn.significance import FLIPS, sign_flip_test
+from beamlearn.evaluation.significance import FLIPS, sign_flip_test
 from beamlearn.tasks.decoding import in_order
 from beamlearn.tasks.experiment import load
 from beamlearn.tasks.transduction.decode import transduce
-from beamlearn.tasks.transduction.kind import TRANSDUCTION
 from beamlearn.tasks.transduction.pairs import Pairs, read_pairs
+from beamlearn.tasks.transduction.task import TRANSDUCTION
 
 
 def main() -> None:

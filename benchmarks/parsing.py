@@ -17,10 +17,10 @@ from typing import Any
 
 from grid import run_grid
 
-from beamlearn.compare import Entry
-from beamlearn.settings import Learning
+from beamlearn.comparison.runner import Entry
 from beamlearn.tasks.parsing.settings import Experiment, ParserSettings
 from beamlearn.tasks.settings import Files
+from beamlearn.training.settings import Learning
 
 ROWS: dict[str, dict[str, Any]] = {
     "likelihood": {"algorithm": "log_likelihood"},

@@ -21,9 +21,7 @@ from typing import Any
 import torch
 from measure import interleave, report
 
-from beamlearn.batches import batches_of
-from beamlearn.learn import learn
-from beamlearn.settings import Learning
+from beamlearn.learning.learn import learn
 from beamlearn.tasks.decoding import in_order
 from beamlearn.tasks.parsing.attachment import attachment
 from beamlearn.tasks.parsing.decode import parse
@@ -32,6 +30,8 @@ from beamlearn.tasks.parsing.report import examples_of
 from beamlearn.tasks.parsing.sentences import Sentences, read_sentences
 from beamlearn.tasks.parsing.settings import ParserSettings
 from beamlearn.tasks.parsing.tree import Tree
+from beamlearn.training.batches import batches_of
+from beamlearn.training.settings import Learning
 
 LIGHT = ParserSettings(
     encoder="convolution",

@@ -14,10 +14,10 @@ from pathlib import Path
 from grid import run_grid
 from parsing import ROWS
 
-from beamlearn.compare import Entry
-from beamlearn.settings import Learning
+from beamlearn.comparison.runner import Entry
 from beamlearn.tasks.parsing.settings import Experiment, ParserSettings
 from beamlearn.tasks.settings import Files
+from beamlearn.training.settings import Learning
 
 BUDGET = {"epochs": 3, "batch_size": 32, "learning_rate": 4e-3, "patience": 0}
 PARSERS = {"none": ParserSettings(), "upos": ParserSettings(tags="upos")}

@@ -17,7 +17,7 @@ from measure import interleave, print_table, report
 from synthetic import BATCH, FixedLength, Memory, Recurrent, sentences
 
 from beamlearn import Move, beam_search
-from beamlearn.beam import advance, expand, initial_beam, policy, take
+from beamlearn.search.beam import advance, expand, initial_beam, policy, take
 
 WIDTHS = (1, 8)
 PHASES = ("start", "expand", "policy", "take", "advance")

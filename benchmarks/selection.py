@@ -17,7 +17,7 @@ import torch
 from measure import Timing, interleave, report
 from torch import Tensor
 
-from beamlearn.ranking import top_children
+from beamlearn.search.ranking import top_children
 
 WIDTH = 8
 BATCHES = (8, 32)

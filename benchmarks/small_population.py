@@ -18,13 +18,12 @@ import torch
 from torch import Tensor, nn
 
 import beamlearn as bl
-from beamlearn.bounds import linear_score_range, trajectory_bound
-from beamlearn.certificate import Certificate
-from beamlearn.evaluate import incurred
-from beamlearn.online import ProjectedGradient
-from beamlearn.regret import certify, interpolation_alphas
+from beamlearn.evaluation.evaluate import incurred
+from beamlearn.learning.optimizers import ProjectedGradient
 from beamlearn.strategies import Reset, Stop, Strategy
 from beamlearn.tasks.tagging.space import UNSEEN, Encoded, Position, TaggingSpace
+from beamlearn.theory.certificate import Certificate, certify, interpolation_alphas
+from beamlearn.theory.loss_bounds import linear_score_range, trajectory_bound
 
 WORDS, TAGS = "xy", "abcde"
 SENTENCES = (

@@ -15,11 +15,11 @@ from typing import Any
 
 from grid import run_grid
 
-from beamlearn.compare import Entry
-from beamlearn.settings import Learning
+from beamlearn.comparison.runner import Entry
 from beamlearn.tasks.tagging.experiment import Experiment
 from beamlearn.tasks.tagging.sentences import DataSettings
 from beamlearn.tasks.tagging.settings import TaggerSettings
+from beamlearn.training.settings import Learning
 
 STRATEGIES = ("oracle", "stop", "reset", "continue", "interpolate")
 LOSSES = ("log_loss_neighbors", "log_loss_beam", "upper_bound", "cost_sensitive_margin_last")

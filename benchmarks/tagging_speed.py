@@ -20,9 +20,7 @@ import torch
 from measure import Timing, interleave, report
 from torch import nn
 
-from beamlearn.batches import batches_of
-from beamlearn.learn import learn
-from beamlearn.settings import Learning
+from beamlearn.learning.learn import learn
 from beamlearn.tasks.decoding import search
 from beamlearn.tasks.tagging.decode import tag
 from beamlearn.tasks.tagging.model import Tagger
@@ -30,6 +28,8 @@ from beamlearn.tasks.tagging.network import NeuralTagger
 from beamlearn.tasks.tagging.sentences import Sentences, read_sentences
 from beamlearn.tasks.tagging.settings import TaggerSettings
 from beamlearn.tasks.tagging.space import Encoded
+from beamlearn.training.batches import batches_of
+from beamlearn.training.settings import Learning
 
 STREAMING = TaggerSettings(
     context="streaming",

@@ -22,10 +22,10 @@ import torch
 from measure import interleave, report
 
 from beamlearn import learn
-from beamlearn.batches import batches_of
 from beamlearn.data.pairs import read_references
 from beamlearn.tasks.experiment import load
-from beamlearn.tasks.transduction.kind import TRANSDUCTION
+from beamlearn.tasks.transduction.task import TRANSDUCTION
+from beamlearn.training.batches import batches_of
 
 BATCH = 64
 VARIANTS: dict[str, dict[str, Any]] = {

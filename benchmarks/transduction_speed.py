@@ -26,11 +26,11 @@ from torch.nn.utils.rnn import pad_sequence
 
 from beamlearn import beam_search
 from beamlearn.data.pairs import read_sources
-from beamlearn.pool import pooled_search
+from beamlearn.search.pooled_search import pooled_search
 from beamlearn.tasks.experiment import load
-from beamlearn.tasks.transduction.kind import TRANSDUCTION
 from beamlearn.tasks.transduction.model import Transducer
 from beamlearn.tasks.transduction.space import Encoded, TransductionSpace
+from beamlearn.tasks.transduction.task import TRANSDUCTION
 from beamlearn.tasks.transduction.transformer import TransformerTransducer
 
 BATCHES, WIDTHS, LONGEST = (1, 16, 64), (1, 4, 8, 16), 40

@@ -19,11 +19,11 @@ from typing import Any
 import sentencepiece
 from grid import run_grid
 
-from beamlearn.compare import Entry
-from beamlearn.settings import Learning
+from beamlearn.comparison.runner import Entry
 from beamlearn.tasks.transduction.experiment import Experiment
 from beamlearn.tasks.transduction.pairs import DataSettings
 from beamlearn.tasks.transduction.settings import TransducerSettings
+from beamlearn.training.settings import Learning
 
 BEAM = {"width": "4", "learning_rate": 1e-5, "epochs": 1}
 CONTINUE = {"loss": "log_loss_beam", "best": "best_scored", **BEAM}

@@ -140,3 +140,16 @@ def stacked(forest):
         for number, tree in enumerate(forest)
     ]
     return bl.GraphSpace.stack(spaces)
+
+
+finishes = st.sampled_from(["pad", "first"])
+widths = st.integers(1, 4)
+
+
+def numbered(number, tree):
+    """A tree as `stacked_scorer` knows it."""
+    return bl.GraphSpace(
+        (number, ()),
+        lambda node: [(number, child) for child in tree.neighbors(node[1])],
+        cost=lambda path: tree.costs[path[-1][1]],
+    )

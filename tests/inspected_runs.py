@@ -8,10 +8,10 @@ from contextlib import contextmanager
 import tiny
 import tiny_pairs
 
-from beamlearn.inspector import Inspected
-from beamlearn.inspector.server import bound, server
-from beamlearn.tasks.kinds import load
-from beamlearn.tasks.tagging.kind import TAGGING
+from beamlearn.reports.inspector import Inspected
+from beamlearn.reports.inspector.server import bound, server
+from beamlearn.tasks.registry import load
+from beamlearn.tasks.tagging.task import TAGGING
 
 NASTY = "<img src=x onerror=alert(1)>"
 

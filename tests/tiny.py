@@ -3,15 +3,15 @@
 import random
 from functools import partial
 
-from beamlearn.fit import Keeper, fit
-from beamlearn.settings import Learning
 from beamlearn.tasks import experiment as experiments
 from beamlearn.tasks.tagging.experiment import Experiment
-from beamlearn.tasks.tagging.kind import TAGGING
 from beamlearn.tasks.tagging.model import Tagger
 from beamlearn.tasks.tagging.sentences import DataSettings, Sentences
 from beamlearn.tasks.tagging.settings import TaggerSettings
-from beamlearn.training import Training
+from beamlearn.tasks.tagging.task import TAGGING
+from beamlearn.training.checkpointer import Keeper
+from beamlearn.training.settings import Learning
+from beamlearn.training.trainer import Training, fit
 
 TAGS = {"the": "DET", "a": "DET", "old": "ADJ", "man": "NOUN", "dog": "NOUN", "saw": "VERB"}
 NETWORK = {

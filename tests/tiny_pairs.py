@@ -3,13 +3,13 @@
 import random
 from functools import partial
 
-from beamlearn.settings import Learning
 from beamlearn.tasks import experiment as experiments
 from beamlearn.tasks.transduction.experiment import Experiment
-from beamlearn.tasks.transduction.kind import TRANSDUCTION
 from beamlearn.tasks.transduction.model import Transducer
 from beamlearn.tasks.transduction.pairs import DataSettings, Pairs
 from beamlearn.tasks.transduction.settings import TransducerSettings
+from beamlearn.tasks.transduction.task import TRANSDUCTION
+from beamlearn.training.settings import Learning
 
 SOUNDS = {"a": "a", "b": "b", "c": "k", "d": "d"}
 NETWORK = {"size": 8, "heads": 2, "feedforward": 16, "dropout": 0.2, "length_extra": 4}

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 from tiny import conllu, sentences
 
-import beamlearn.compare
+import beamlearn.comparison.runner
 from beamlearn.cli.main import run
 
 SMALL = [
@@ -52,7 +52,7 @@ def make_comparison(folder):
     widths = ("--widths", "2,3", "--test-widths", "1,2,3", "--epochs", 2)
     asked = ["compare", "tag", *given, *grid, *widths, *SMALL, "--out", out]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(beamlearn.compare, "workers", here)
+        patch.setattr(beamlearn.comparison.runner, "workers", here)
         patch.setattr("sys.argv", ["beamlearn", *map(str, asked)])
         assert beamlearn_run(*asked) == 0
     return out

@@ -3,14 +3,14 @@
 import random
 from functools import partial
 
-from beamlearn.settings import Learning
 from beamlearn.tasks import experiment as experiments
-from beamlearn.tasks.parsing.kind import PARSING
 from beamlearn.tasks.parsing.model import Parser
 from beamlearn.tasks.parsing.sentences import Sentences
 from beamlearn.tasks.parsing.settings import Experiment, ParserSettings
+from beamlearn.tasks.parsing.task import PARSING
 from beamlearn.tasks.parsing.tree import Tree
 from beamlearn.tasks.settings import Files
+from beamlearn.training.settings import Learning
 
 NETWORK = {
     "min_count": 1,

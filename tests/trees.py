@@ -4,7 +4,7 @@ from itertools import product
 
 import torch
 
-from beamlearn.neighbors import Move
+from beamlearn.search.neighbors import Move
 from beamlearn.tasks.parsing.actions import LOST, Actions
 from beamlearn.tasks.parsing.space import Encoded, ParsingSpace
 

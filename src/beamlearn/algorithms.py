@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from . import baselines, losses
-from .losses import Loss
+from . import losses
+from .losses import Loss, baselines
 from .strategies import Continue, Oracle, Reset, Stop, Strategy
 
 

@@ -9,10 +9,10 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from .beam import Selection, oracle_policy, ordered, where
 from .check import by_name, check_choice
-from .neighbors import Neighbors
-from .space import Finish
+from .search.beam import Selection, oracle_policy, ordered, where
+from .search.neighbors import Neighbors
+from .search.space import Finish
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from ..certificate import Certificate
-from ..guarantee import Judged
-from ..recorded import probably, rounded_up
-from ..regret import regret
-from ..report.bound import Curve, check_drawable, draw_bound
-from ..retrospect import choose, held_out_losses, hindsight
-from ..settings import SettingsError
+from ..reports.bound import Curve, check_drawable, draw_bound
+from ..theory.certificate import Certificate
+from ..theory.numbers import probably, rounded_up
+from ..theory.regret import regret
+from ..theory.rerun import choose, held_out_losses, hindsight
+from ..theory.run_certificate import Judged
+from ..training.settings import SettingsError
 
 POINTS = 24
 """How many certificates a figure shows."""

@@ -14,21 +14,21 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from .. import atomic
-from ..compare import CompareError, Entry, compare
 from ..comparison import Comparison, Grid, Plan, plan
 from ..comparison.grid import COMPARED
 from ..comparison.plan import check_data, entry_name
 from ..comparison.progress import Followed
 from ..comparison.results import CSV, TABLE, collect, write_results
+from ..comparison.runner import CompareError, Entry, compare
 from ..comparison.table import markdown, shown, words
-from ..device import available
-from ..program import program
-from ..run import CONFIG
-from ..settings import Learning, Settings, SettingsError, groups_in, parse
-from ..tasks.kind import D, E, M
+from ..data import atomic
+from ..tasks.task import D, E, M
+from ..training.device import available
+from ..training.run import CONFIG
+from ..training.settings import Learning, Settings, SettingsError, groups_in, parse
 from .device import Device
 from .options import Given, with_settings
+from .program import program
 from .task import TaskCommands
 from .tasks import COMMANDS
 from .train import check_free, say, settings

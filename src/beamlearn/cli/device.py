@@ -5,7 +5,7 @@ from typing import Annotated
 import torch
 import typer
 
-from ..device import available
+from ..training.device import available
 
 Device = Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps, ...")]
 Threads = Annotated[int, typer.Option(min=1, help="More of them help large networks only.")]

@@ -9,9 +9,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ..settings import SettingsError
-from ..tasks.kind import Report
-from ..tasks.kinds import load
+from ..tasks.registry import load
+from ..tasks.task import Report
+from ..training.settings import SettingsError
 from .device import Device, Threads, set_up
 from .policy import Mixture, Policy, policy_of
 from .task import Column, Layout, References, behind_bar, given_options

@@ -8,16 +8,16 @@ from typing import Annotated
 import typer
 
 from ..data.text import write_text
-from ..inspector import Ask, Inspected, case
-from ..inspector.ask import WIDEST
-from ..inspector.page import page
-from ..inspector.serve import check_server, serve
-from ..inspector.text import print_cases
-from ..run import Policy as Policies
-from ..settings import SettingsError
+from ..reports.inspector import Ask, Inspected, case
+from ..reports.inspector.ask import WIDEST
+from ..reports.inspector.page import page
+from ..reports.inspector.serve import check_server, serve
+from ..reports.inspector.text import print_cases
 from ..tasks.data import DataSet
-from ..tasks.kinds import load
+from ..tasks.registry import load
 from ..tasks.settings import Experiment
+from ..training.run import Policy as Policies
+from ..training.settings import SettingsError
 from .device import Device, Threads, set_up
 from .policy import Mixture, Policy, policy_of
 from .task import Column, Layout, References, given_options

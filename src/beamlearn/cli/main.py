@@ -10,7 +10,7 @@ from rich.console import Console
 from .. import __version__
 from .certify import certify
 from .compare import compare_group
-from .demo import demo
+from .demo_command import demo
 from .evaluate import evaluate
 from .inspect import inspect
 from .predict import predict

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import typer
 from pydantic.fields import FieldInfo
 
-from ..settings import Settings
+from ..training.settings import Settings
 
 Given = Mapping[str, Mapping[str, Any]]
 """The settings that came, by group and name."""

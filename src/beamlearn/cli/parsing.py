@@ -9,10 +9,10 @@ from ..data.document import read_document
 from ..data.text import DataError
 from ..tasks.decoding import in_order
 from ..tasks.parsing.decode import Parse, parse
-from ..tasks.parsing.kind import PARSING
 from ..tasks.parsing.model import Parser
 from ..tasks.parsing.sentences import Sentences, tags_of
 from ..tasks.parsing.settings import Experiment
+from ..tasks.parsing.task import PARSING
 from .task import Asked, Options, TaskCommands, behind_bar, json_lines
 
 LISTED = re.compile("# parse_[0-9]+ = ")

@@ -4,9 +4,9 @@ from typing import Annotated, get_args
 
 import typer
 
-from .. import run as runs
 from ..check import check_choice
-from ..settings import SettingsError
+from ..training import run as runs
+from ..training.settings import SettingsError
 
 Policy = Annotated[
     str | None,

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from ..data.text import write_text
-from ..settings import SettingsError
-from ..tasks.kinds import load
+from ..tasks.registry import load
+from ..training.settings import SettingsError
 from .device import Device, Threads, set_up
 from .policy import Mixture, Policy, policy_of
 from .task import Asked, Layout, given_options

@@ -7,24 +7,24 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from .. import atomic
 from ..comparison import read_comparison
 from ..comparison.results import ABOUT
+from ..data import atomic
 from ..data.text import DataError
-from ..drawing import check_matplotlib
-from ..evidence import NoGuaranteeError
-from ..guarantee import Judged
-from ..report.bound import Curve
-from ..report.of_comparison import report_of_comparison
-from ..report.of_run import Tested, report_of_run
-from ..report.part import Table
-from ..report.proof import Proof
-from ..run import CONFIG, MODEL, Run, RunError
-from ..settings import SettingsError
+from ..reports.bound import Curve
+from ..reports.figure_file import check_matplotlib
+from ..reports.of_comparison import report_of_comparison
+from ..reports.of_run import Tested, report_of_run
+from ..reports.part import Table
+from ..reports.proof import Proof
 from ..tasks.experiment import VALIDATION, load, read_experiment
-from ..tasks.kind import Report
-from ..tasks.kinds import kind_of
+from ..tasks.registry import kind_of
 from ..tasks.settings import Experiment
+from ..tasks.task import Report
+from ..theory.run_certificate import Judged
+from ..theory.run_losses import NoGuaranteeError
+from ..training.run import CONFIG, MODEL, Run, RunError
+from ..training.settings import SettingsError
 from .certify import assumptions, growing, in_shares
 from .device import Device, Threads, set_up
 from .evaluate import cell, numbers

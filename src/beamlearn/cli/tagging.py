@@ -6,13 +6,13 @@ from typing import Any, cast, final
 
 from ..data.document import Document, read_document
 from ..data.text import DataError
-from ..settings import SettingsError
 from ..tasks.decoding import in_order
 from ..tasks.tagging.decode import tag
 from ..tasks.tagging.experiment import Experiment
-from ..tasks.tagging.kind import TAGGING
 from ..tasks.tagging.model import Tagger
 from ..tasks.tagging.sentences import Layout, Sentences, read_sentences
+from ..tasks.tagging.task import TAGGING
+from ..training.settings import SettingsError
 from .task import Asked, Options, TaskCommands, behind_bar, json_lines
 
 

@@ -11,8 +11,8 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from ..settings import SettingsError
-from ..tasks.kind import D, E, Kind, M
+from ..tasks.task import D, E, Kind, M
+from ..training.settings import SettingsError
 
 Item = TypeVar("Item")
 Options = Mapping[str, str]

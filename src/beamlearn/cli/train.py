@@ -9,16 +9,16 @@ import typer
 from rich.console import Console
 
 from ..comparison.results import ABOUT
-from ..display import Display
-from ..fit import fit
-from ..program import program
-from ..run import Run
-from ..settings import SettingsError, groups_in, parse, read_toml
 from ..tasks.experiment import Prepared, begin, read_experiment, resume
-from ..tasks.kind import D, E, Kind, M
 from ..tasks.settings import Experiment
+from ..tasks.task import D, E, Kind, M
+from ..training.progress import Display
+from ..training.run import Run
+from ..training.settings import SettingsError, groups_in, parse, read_toml
+from ..training.trainer import fit
 from .device import Device, Threads, set_up
 from .options import Given, with_settings
+from .program import program
 from .task import TaskCommands
 from .tasks import COMMANDS
 

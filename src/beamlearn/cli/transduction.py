@@ -9,9 +9,9 @@ from ..data.text import DataError, name_of
 from ..tasks.decoding import in_order
 from ..tasks.transduction.decode import Transduced, Transduction, transduce
 from ..tasks.transduction.experiment import Experiment
-from ..tasks.transduction.kind import TRANSDUCTION
 from ..tasks.transduction.model import Transducer
 from ..tasks.transduction.pairs import Pairs, read_pairs
+from ..tasks.transduction.task import TRANSDUCTION
 from .task import Asked, Options, TaskCommands, behind_bar, json_lines
 
 READINGS = ("one", "several", "merged")

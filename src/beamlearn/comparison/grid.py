@@ -6,10 +6,10 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from ..algorithms import ALGORITHMS, BASELINES
-from ..baselines import SURROGATES
 from ..check import by_name
-from ..settings import ROWS, Settings
+from ..losses.baselines import SURROGATES
 from ..strategies import STRATEGIES
+from ..training.settings import ROWS, Settings
 
 COMPARED = {
     "algorithm": "algorithms",

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from ..check import unknown
-from ..compare import Entry, check_same
-from ..run import CONFIG, Run, RunError
-from ..settings import ROWS, Learning, SettingsError, parse
 from ..strategies import STRATEGIES
 from ..tasks.experiment import files_of, fingerprints, read_data, read_experiment
-from ..tasks.kinds import TASKS
+from ..tasks.registry import TASKS
 from ..tasks.settings import Experiment
+from ..training.run import CONFIG, Run, RunError
+from ..training.settings import ROWS, Learning, SettingsError, parse
 from .grid import Grid, items
+from .runner import Entry, check_same
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import final
 
-from ..run.folder import ROUNDS
+from ..training.run.folder import ROUNDS
 
 
 @final

@@ -13,11 +13,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from .. import atomic
-from ..run import RunError
-from ..run.folder import METRICS
-from ..run.records import encode, read_json, read_lines, to_json
-from ..significance import holm, sign_flip_test
+from ..data import atomic
+from ..evaluation.significance import holm, sign_flip_test
+from ..training.run import RunError
+from ..training.run.folder import METRICS
+from ..training.run.records import encode, read_json, read_lines, to_json
 from .metric import Metric, main_metric
 from .plan import Plan, entry_name
 

@@ -18,7 +18,7 @@ from .rewriting import (
     with_supertag,
     with_tree,
 )
-from .row import Row as Row
+from .row import Row
 from .supertags import supertags
 from .text import DataError, name_of, read_lines
 

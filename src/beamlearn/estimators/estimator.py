@@ -24,18 +24,18 @@ from typing import (
 from rich.console import Console
 
 from ..check import check_width, unknown
-from ..device import available
-from ..display import Display
-from ..fit import Watcher, validation_record
-from ..fit import fit as train
-from ..learn import Round
-from ..run import CONFIG, Run, RunError
+from ..learning.learn import Round
 from ..tasks.data import DataSet
 from ..tasks.experiment import first_model, load, training_of
-from ..tasks.kind import Kind
 from ..tasks.lists import split
 from ..tasks.settings import Experiment
-from ..training import Training, Validation
+from ..tasks.task import Kind
+from ..training.checkpointer import validation_record
+from ..training.device import available
+from ..training.progress import Display
+from ..training.run import CONFIG, Run, RunError
+from ..training.trainer import Training, Validation, Watcher
+from ..training.trainer import fit as train
 from .parameters import experiment_of, parameters_of
 from .sklearn_tags import sklearn_tags
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from ..settings import Settings, groups_in, parse
 from ..tasks.settings import Experiment
+from ..training.settings import Settings, groups_in, parse
 
 E = TypeVar("E", bound=Experiment)
 RUN_ONLY = {"stream", "mixture", "average"}

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, final
 
 from ..tasks.decoding import in_order
-from ..tasks.kind import Kind
 from ..tasks.lists import Lists
 from ..tasks.parsing.attachment import attachment
 from ..tasks.parsing.decode import Parse, Parsing, parse
-from ..tasks.parsing.kind import PARSING
 from ..tasks.parsing.lists import Tagged, Trees, inputs_of, pairs_of
 from ..tasks.parsing.report import ParsingReport
 from ..tasks.parsing.sentences import Sentences
+from ..tasks.parsing.task import PARSING
+from ..tasks.task import Kind
 from .estimator import BeamEstimator
 
 Given = Lists | Tagged

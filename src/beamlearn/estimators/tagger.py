@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, final
 
 from ..tasks.decoding import in_order
-from ..tasks.kind import Kind
 from ..tasks.lists import Lists, words_of
 from ..tasks.tagging.decode import Tagged, Tagging, tag
-from ..tasks.tagging.kind import TAGGING
 from ..tasks.tagging.lists import pairs_of
 from ..tasks.tagging.report import TaggingReport
 from ..tasks.tagging.sentences import Sentences
+from ..tasks.tagging.task import TAGGING
+from ..tasks.task import Kind
 from .estimator import BeamEstimator
 
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, final
 
 from ..tasks.decoding import in_order
-from ..tasks.kind import Kind
+from ..tasks.task import Kind
 from ..tasks.transduction.decode import Transduced, Transduction, transduce
-from ..tasks.transduction.kind import TRANSDUCTION
 from ..tasks.transduction.lists import References, Texts, pairs_of, texts_of
 from ..tasks.transduction.pairs import Pairs
 from ..tasks.transduction.report import TransductionReport, compared
+from ..tasks.transduction.task import TRANSDUCTION
 from .estimator import BeamEstimator
 
 

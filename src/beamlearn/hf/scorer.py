@@ -10,8 +10,8 @@ from torch import Tensor
 from transformers import Cache, EncoderDecoderCache, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
-from ..neighbors import Move
-from ..scorer import Scorer
+from ..search.neighbors import Move
+from ..search.scorer import Scorer
 from .rules import settings_of
 from .space import HuggingFaceSpace, Length
 

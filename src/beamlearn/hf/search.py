@@ -7,8 +7,8 @@ from torch import Tensor
 from torch.nn.functional import pad
 from transformers import PreTrainedModel
 
-from ..pool import EarlyStopping, pooled_search
-from ..search import SearchResult
+from ..search.beam_search import SearchResult
+from ..search.pooled_search import EarlyStopping, pooled_search
 from .rules import Rules, rules_of, settings_of
 from .scorer import HuggingFaceScorer
 from .space import HuggingFaceSpace

@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from ..neighbors import Move
-from ..oracle import Oracle
-from ..space import Expansion, Finish, SearchSpace
+from ..search.neighbors import Move
+from ..search.oracle import Oracle
+from ..search.space import Expansion, Finish, SearchSpace
 from .rules import Rules
 
 

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from ..neighbors import Move
+from ..search.neighbors import Move
 
 
 def attend(

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from ..neighbors import Move
+from ..search.neighbors import Move
 
 Cell = Literal["lstm", "gru"]
 

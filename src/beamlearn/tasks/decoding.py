@@ -6,10 +6,10 @@ from typing import Generic, TypeVar
 
 import torch
 
-from ..batches import batches_of
-from ..evaluate import Evaluation, evaluate, evaluating
-from ..search import SearchResult, beam_search
-from .kind import Model
+from ..evaluation.evaluate import Evaluation, evaluate, evaluating
+from ..search.beam_search import SearchResult, beam_search
+from ..training.batches import batches_of
+from .task import Model
 
 Sentence = TypeVar("Sentence", bound=Sized)
 Found = TypeVar("Found")

@@ -7,16 +7,16 @@ from typing import Generic
 
 from torch import Tensor
 
-from ..evaluate import Evaluation
-from ..fit import Keeper
-from ..mixture import Mixture, parted
-from ..run import CONFIG, MODEL, VOCABULARY, Policy, Run, RunError
-from ..seeds import seed_of
-from ..settings import Learning, SettingsError, parse
-from ..training import Training
+from ..evaluation.evaluate import Evaluation
+from ..learning.iterates import Mixture, parted
+from ..learning.seeds import seed_of
+from ..training.checkpointer import Keeper
+from ..training.run import CONFIG, MODEL, VOCABULARY, Policy, Run, RunError
+from ..training.settings import Learning, SettingsError, parse
+from ..training.trainer import Training
 from .data import DataSet, read_split
-from .kind import D, E, Kind, M, Model
 from .settings import Experiment, Files, ModelSettings
+from .task import D, E, Kind, M, Model
 
 TRAIN, VALIDATION = "fingerprint", "validation_fingerprint"
 

@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from ...neighbors import Move
-from ...oracle import Oracle
+from ...search.neighbors import Move
+from ...search.oracle import Oracle
 from .actions import Kind
 from .completion import CompletionOracle
 from .costs import Account, TransitionOracle

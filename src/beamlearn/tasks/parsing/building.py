@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from ...neighbors import Move
+from ...search.neighbors import Move
 from .actions import LOST, Actions
 from .system import NONE, AnySystem
 

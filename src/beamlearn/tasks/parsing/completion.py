@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import pad
 
-from ...neighbors import Move
+from ...search.neighbors import Move
 from .actions import LOST
 from .costs import Account, TransitionOracle
 from .gold import Gold

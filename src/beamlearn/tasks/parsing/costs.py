@@ -8,8 +8,8 @@ from typing import Any, Generic
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from ...neighbors import Move
-from ...oracle import Oracle
+from ...search.neighbors import Move
+from ...search.oracle import Oracle
 from .gold import Gold
 from .system import NONE, Configurations, TransitionSystem
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from ...search import SearchResult
+from ...search.beam_search import SearchResult
 from ..decoding import searched
 from .actions import LOST
 from .attachment import arcs_of

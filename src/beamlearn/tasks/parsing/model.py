@@ -7,9 +7,9 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from ...mixture import Mixture
+from ...learning.iterates import Mixture
 from ...nn.context import Bidirectional, Convolution
-from ...scorer import Scorer
+from ...search.scorer import Scorer
 from ..words import read_pretrained, word_vectors
 from .actions import LOST, Actions
 from .arc_eager import ArcEager

@@ -7,13 +7,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from ...neighbors import Move
 from ...nn.characters import CharacterVectors
 from ...nn.context import Bidirectional, Convolution
 from ...nn.history import Cell, History, Recalled
 from ...nn.lookup import Lookup
 from ...nn.words import WordVectors
-from ...scorer import Scorer
+from ...search.neighbors import Move
+from ...search.scorer import Scorer
 from .space import ParsingSpace
 from .system import AnySystem, Parsed
 

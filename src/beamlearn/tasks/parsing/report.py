@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
-from ...calibration import calibration_error
-from ...evaluate import Evaluation
-from ...profile import NO_NUMBERS, Profile
+from ...evaluation.calibration import calibration_error
+from ...evaluation.error_profile import NO_NUMBERS, Profile
+from ...evaluation.evaluate import Evaluation
 from ..decoding import evaluated, in_order
 from .attachment import Attachment, arcs_of, attachment
 from .decode import parse

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from ...settings import Learning
+from ...training.settings import Learning
 from .. import settings
 from ..settings import Count, Files, Size, WordSettings
 from .gold import Cost

@@ -9,9 +9,9 @@ from jaxtyping import Int
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from ...neighbors import Move
-from ...oracle import Oracle
-from ...space import Expansion, SearchSpace
+from ...search.neighbors import Move
+from ...search.oracle import Oracle
+from ...search.space import Expansion, SearchSpace
 from .actions import LOST, Actions
 from .building import build
 from .gold import Cost, Gold

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Int, Shaped
 from torch import Tensor
 
-from ...neighbors import Move
+from ...search.neighbors import Move
 from .system import Parsed
 
 PLACE, WORD, ATTACHED = range(3)

@@ -7,8 +7,8 @@ from typing import Any, Generic, TypeVar
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from ...neighbors import Move
-from ...oracle import Oracle
+from ...search.neighbors import Move
+from ...search.oracle import Oracle
 from .actions import Kind
 from .gold import Gold
 

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor
 from torch.nn.functional import pad
 
-from ...neighbors import Move
+from ...search.neighbors import Move
 from .ancestry import Ancestry
 from .chart import FAR, NOBODY, Chart
 from .costs import Account, TransitionOracle

@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from ...neighbors import Move
-from ...scorer import Scorer
+from ...search.neighbors import Move
+from ...search.scorer import Scorer
 from ..vocabulary import affixes_of
 from .space import Position, TaggingSpace
 

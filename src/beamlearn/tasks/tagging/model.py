@@ -6,8 +6,8 @@ from typing import Any, final
 import torch
 from torch import Tensor
 
-from ...mixture import Mixture
-from ...scorer import Scorer
+from ...learning.iterates import Mixture
+from ...search.scorer import Scorer
 from ..words import read_pretrained, word_vectors
 from .bio import check_scheme, is_bio, legal_pairs
 from .lexicon import Lexicon

@@ -7,11 +7,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from ...neighbors import Move
 from ...nn.context import Bidirectional, Lookahead
 from ...nn.history import Cell, History, Recalled
 from ...nn.words import WordVectors
-from ...scorer import Scorer
+from ...search.neighbors import Move
+from ...search.scorer import Scorer
 from .space import Position, TaggingSpace
 
 Context = Literal["streaming", "sentence"]

@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from ...calibration import calibration_error
-from ...evaluate import Evaluation
-from ...profile import NO_NUMBERS, Profile
+from ...evaluation.calibration import calibration_error
+from ...evaluation.error_profile import NO_NUMBERS, Profile
+from ...evaluation.evaluate import Evaluation
 from ..decoding import evaluated, in_order
 from .bio import is_bio, span_scores
 from .decode import tag

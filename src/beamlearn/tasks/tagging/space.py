@@ -9,9 +9,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from ...neighbors import Move
-from ...oracle import Oracle
-from ...space import Expansion, SearchSpace
+from ...search.neighbors import Move
+from ...search.oracle import Oracle
+from ...search.space import Expansion, SearchSpace
 
 UNSEEN = -1
 """The number of a tag that no action stands for: to choose right is impossible."""

@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from ...neighbors import Move
-from ...oracle import Oracle
+from ...search.neighbors import Move
+from ...search.oracle import Oracle
 from .space import END, Position, TransductionSpace
 
 

@@ -9,9 +9,9 @@ from jaxtyping import Int
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from ...mixture import Mixture
-from ...oracle import Oracle
-from ...scorer import Scorer
+from ...learning.iterates import Mixture
+from ...search.oracle import Oracle
+from ...search.scorer import Scorer
 from .edit import EditOracle
 from .hamming import PaddedHammingOracle
 from .ngrams import BleuOracle, ChrfOracle

@@ -11,8 +11,8 @@ from torch import Tensor
 from torch.nn.functional import pad
 from torch.nn.utils.rnn import pad_sequence
 
-from ...neighbors import Move
-from ...oracle import Oracle
+from ...search.neighbors import Move
+from ...search.oracle import Oracle
 from .ngram_tables import FIRST, NOTHING, STRANGE, Counted, NgramTables, tables_of
 from .space import END, Position, References, TransductionSpace
 

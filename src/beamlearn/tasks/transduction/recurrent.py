@@ -7,10 +7,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from ...neighbors import Move
 from ...nn.alignment import Alignment
 from ...nn.context import Bidirectional
-from ...scorer import Scorer
+from ...search.neighbors import Move
+from ...search.scorer import Scorer
 from .space import END, Position, TransductionSpace
 
 

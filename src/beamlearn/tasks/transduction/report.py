@@ -11,9 +11,9 @@ from rapidfuzz.distance import Levenshtein
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from ...calibration import calibration_error
-from ...evaluate import Evaluation
-from ...profile import NO_NUMBERS, Profile
+from ...evaluation.calibration import calibration_error
+from ...evaluation.error_profile import NO_NUMBERS, Profile
+from ...evaluation.evaluate import Evaluation
 from ..decoding import evaluated, in_order
 from .decode import transduce
 from .model import Transducer

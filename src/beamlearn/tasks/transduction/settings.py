@@ -4,8 +4,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from ...settings import Learning
-from ...space import Finish
+from ...search.space import Finish
+from ...training.settings import Learning
 from ..settings import Count, ModelSettings, Size
 from .tokens import TokensName
 

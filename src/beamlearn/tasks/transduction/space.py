@@ -10,9 +10,9 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from ...neighbors import Move
-from ...oracle import Oracle
-from ...space import Expansion, Finish, SearchSpace
+from ...search.neighbors import Move
+from ...search.oracle import Oracle
+from ...search.space import Expansion, Finish, SearchSpace
 
 END = 0
 """The action that ends an output; every other action appends the token with its number."""

@@ -8,11 +8,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from ...neighbors import Move
 from ...nn.attention import Dropped, Past, seeing
 from ...nn.transformer import DecoderLayer, EncoderLayer, Positions
-from ...scorer import ParallelScorer
-from ...visits import Visits
+from ...search.neighbors import Move
+from ...search.scorer import ParallelScorer
+from ...search.visits import Visits
 from .space import END, Position, TransductionSpace
 
 Told = tuple[Float[Tensor, "batch heads n part"], ...]

@@ -1,0 +1,52 @@
+"""What the demo trains: one network, twice, the same but for the algorithm."""
+
+from pathlib import Path
+
+from ...tasks.tagging.experiment import Experiment
+from ...tasks.tagging.sentences import DataSettings
+from ...tasks.tagging.settings import TaggerSettings
+from ...training.settings import Learning
+from .conversations import file_of
+from .trainings import Job
+
+WIDTH = 8
+NETWORK = TaggerSettings(
+    context="streaming",
+    min_count=2,
+    word_size=64,
+    affix_length=0,
+    history="lstm",
+    history_size=128,
+    tag_size=32,
+    dropout=0.1,
+)
+"""What matters is spelled out: better defaults elsewhere do not change the story."""
+LIKELIHOOD, BEAM = "likelihood", "beam"
+ALGORITHMS = {LIKELIHOOD: "log_likelihood", BEAM: "continue"}
+TITLES = {LIKELIHOOD: "by likelihood", BEAM: "with the beam"}
+"""How each was trained."""
+
+
+def plan(out: Path, utterances: int, *, epochs: int, seed: int) -> dict[str, Job]:
+    """The two trainings on so many utterances; refuse a folder in which others were begun."""
+    train, dev = (str(file_of(part, out).absolute()) for part in ("train", "dev"))
+    jobs = {}
+    for name, algorithm in ALGORITHMS.items():
+        learning = Learning(
+            algorithm=algorithm,
+            width=str(WIDTH) if name == BEAM else "1",
+            epochs=epochs,
+            batch_size=64,
+            learning_rate=1e-2,
+            schedule="linear",
+            clip=5.0,
+            patience=None,
+            seed=seed,
+        )
+        experiment = Experiment(
+            data=DataSettings(train=train, dev=dev, column="2"), tagger=NETWORK, learning=learning
+        )
+        rounds = -(-utterances // learning.batch_size) * epochs
+        jobs[name] = Job(TITLES[name], experiment, out / name, rounds)
+        jobs[name].check()
+    return jobs

@@ -1,0 +1,28 @@
+"""`beamlearn demo`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from .demo import run_demo
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Where to write the figure and the numbers.")] = Path(
+        "beamlearn-demo"
+    ),
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+) -> None:
+    """Tell the two-minute story: the same network, trained without and with the beam.
+
+    [bold]Example[/bold]
+
+    beamlearn demo --out demo
+    """
+    try:
+        run_demo(Console(), out, seed=seed)
+    except KeyboardInterrupt:
+        Console(stderr=True).print("Interrupted. The same command goes on.")
+        raise typer.Exit(130) from None

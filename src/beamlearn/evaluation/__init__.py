@@ -1,0 +1,1 @@
+"""How good a policy is: costs, calibration, significance, and where it goes wrong."""

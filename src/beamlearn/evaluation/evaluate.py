@@ -1,0 +1,180 @@
+"""Decode a data set and say what it cost."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from ..learning.collect import beam_trajectory
+from ..learning.learn import Task
+from ..learning.trajectory import Trajectory
+from ..losses import AnyLoss
+from ..search.scorer import Scorer
+from ..search.space import Finish
+from ..strategies import Oracle
+
+
+def _nothing() -> Tensor:
+    return torch.zeros(0, dtype=torch.long)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The costs of the outputs that a policy chooses, example by example."""
+
+    costs: Float[Tensor, " examples"]
+    """c of each output."""
+    regrets: Float[Tensor, " examples"]
+    """How much more it costs than the best output of the space: the sum of the increases."""
+    increases: Int[Tensor, " examples"]
+    """At how many transitions the cost rose."""
+    search_errors: Bool[Tensor, " examples"] | None = None
+    """Where a better output has a better score, too: the model knew it, and the beam lost it."""
+    steps_at: Int[Tensor, " steps"] = field(default_factory=_nothing)
+    """How many examples have an i-th transition."""
+    increases_at: Int[Tensor, " steps"] = field(default_factory=_nothing)
+    """At how many of these the cost rose."""
+
+    def __len__(self) -> int:
+        return len(self.costs)
+
+    @property
+    def cost(self) -> float:
+        """Mean cost."""
+        return _mean(self.costs)
+
+    @property
+    def regret(self) -> float:
+        """Mean cost above the best possible."""
+        return _mean(self.regrets)
+
+    @property
+    def optimum(self) -> float:
+        """Mean cost of the best outputs of the spaces."""
+        return self.cost - self.regret
+
+    @property
+    def increases_per_example(self) -> float:
+        """Mean number of cost increases in a trajectory."""
+        return float(self.increases.float().mean())
+
+    @property
+    def search_error_rate(self) -> float:
+        """The share of examples with a regret whose error is the search's, not the model's."""
+        if self.search_errors is None:
+            raise ValueError(
+                "No search errors were looked for; call `evaluate` with references=True."
+            )
+        wrong = int((self.regrets > 0).sum())
+        return int(self.search_errors.sum()) / wrong if wrong else 0.0
+
+    def placed(self, numbers: Int[Tensor, " examples"]) -> "Evaluation":
+        """The same in another order: the i-th example goes to the place `numbers[i]`."""
+        order = numbers.to(self.costs.device).argsort()
+        errors = None if self.search_errors is None else self.search_errors[order]
+        return replace(
+            self,
+            costs=self.costs[order],
+            regrets=self.regrets[order],
+            increases=self.increases[order],
+            search_errors=errors,
+        )
+
+
+def _mean(values: Float[Tensor, " examples"]) -> float:
+    """The mean, rounded alike in whatever order the examples are."""
+    return float(values.double().mean().to(values.dtype))
+
+
+@torch.no_grad()
+def incurred(
+    batches: Iterable[Any],
+    task: Task,
+    scorer: Scorer,
+    loss: AnyLoss,
+    width: int = 8,
+    *,
+    finish: Finish | None = None,
+    reduction: Literal["sum", "mean"] = "sum",
+) -> Float[Tensor, " examples"]:
+    """The loss of each example along the beams that the scorer itself chooses: l(theta, theta).
+
+    Over all examples of a finite distribution, its mean is the expectation of Theorem 1. The
+    scorer is put in evaluation mode meanwhile.
+    """
+    with evaluating(scorer):
+        paths = (beam_trajectory(task.space(b), scorer, width, finish=finish) for b in batches)
+        losses = [path.losses(loss, reduction) for path in paths]
+    if not losses:
+        raise ValueError("`incurred` needs at least one batch, but none came.")
+    return torch.cat(losses)
+
+
+@contextmanager
+def evaluating(scorer: Scorer) -> Iterator[None]:
+    """Evaluation mode for a while."""
+    training = scorer.training
+    scorer.eval()
+    try:
+        yield
+    finally:
+        scorer.train(training)
+
+
+@torch.no_grad()
+def evaluate(
+    batches: Iterable[Any],
+    task: Task,
+    scorer: Scorer,
+    width: int = 8,
+    *,
+    finish: Finish | None = None,
+    references: bool = False,
+) -> Evaluation:
+    """Decode every batch with a beam of `width` and compare with the right answers.
+
+    With `references=True` the oracle's own path is scored, too, which tells search errors from
+    model errors. The scorer is put in evaluation mode meanwhile.
+    """
+    parts = []
+    steps, rises = [_nothing()], [_nothing()]
+    with evaluating(scorer):
+        for batch in batches:
+            space = task.space(batch)
+            path = beam_trajectory(space, scorer, width, finish=finish)
+            regrets = path.final_costs - path.oracle.initial()
+            regrets = regrets.masked_fill(regrets.abs() <= path.oracle.tolerance, 0.0)
+            found = [path.final_costs, regrets, path.increases]
+            if references:
+                right = beam_trajectory(space, scorer, 1, strategy=Oracle(), finish=finish)
+                found.append((regrets > 0) & (right.final_scores > path.final_scores))
+            parts.append(found)
+            for numbers, increased in numbered(path):
+                steps.append(numbers.cpu())
+                rises.append(numbers[increased].cpu())
+    if not parts:
+        raise ValueError("`evaluate` needs at least one batch, but none came.")
+    costs, regrets, increases, *errors = (torch.cat(field) for field in zip(*parts, strict=True))
+    steps_at = torch.bincount(torch.cat(steps))
+    return Evaluation(
+        costs,
+        regrets,
+        increases,
+        errors[0] if errors else None,
+        steps_at=steps_at,
+        increases_at=torch.bincount(torch.cat(rises), minlength=len(steps_at)),
+    )
+
+
+def numbered(path: Trajectory) -> Iterator[tuple[Int[Tensor, " batch"], Bool[Tensor, " batch"]]]:
+    """Which transition of its example, from 0 on, each one is, and whether the cost rose there."""
+    done, moving = torch.zeros_like(path.steps), path.steps > 0
+    for transition in path.transitions:
+        moved = moving[transition.step.examples]
+        examples = transition.step.examples[moved]
+        yield done[examples], transition.increased[moved]
+        done = done.index_add(0, examples, torch.ones_like(examples))

@@ -1,0 +1,1 @@
+"""Learning: trajectories, the meta-algorithm as a generator of rounds, iterates, optimizers."""

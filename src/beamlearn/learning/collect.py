@@ -1,0 +1,228 @@
+"""BEAMTRAJECTORY (Algorithm 2): the beams that a strategy visits."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, final
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from ..check import check_shape, check_steps, check_width
+from ..search.beam import (
+    Beam,
+    Selection,
+    advance,
+    effective_width,
+    expand,
+    final_choice,
+    finish_of,
+    initial_beam,
+    policy,
+    settled_beam,
+    take,
+    transition_cost,
+)
+from ..search.neighbors import Move, Neighbors
+from ..search.oracle import Oracle
+from ..search.ranking import least
+from ..search.scorer import ParallelScorer, Scorer
+from ..search.space import Finish, SearchSpace
+from ..strategies import Oracle as FollowOracle
+from ..strategies import Proposal, Strategy, as_strategy
+from .trajectory import Trajectory, Transition
+
+
+def beam_trajectory(
+    space: SearchSpace[Any],
+    scorer: Scorer,
+    width: int = 8,
+    *,
+    strategy: Strategy | str | None = None,
+    oracle: Oracle | None = None,
+    finish: Finish | None = None,
+    round: int = 1,
+    generator: torch.Generator | None = None,
+    max_steps: int | None = None,
+    replay: bool = False,
+) -> Trajectory:
+    """Collect the beams that `strategy` visits, with scores and costs of all their neighbors.
+
+    Algorithm 2. `strategy` is one of `beamlearn.strategies` or its name; by default the learned
+    policy is followed (continue). Costs come from `oracle`, or from the space's own. The scores
+    keep their gradient unless this runs under `torch.no_grad()`. `round` and `generator` are for
+    strategies that depend on them, such as `Interpolate`.
+
+    With `replay=True` a `ParallelScorer` leads through the trajectory without gradients, and
+    then scores all visited nodes in one pass, with the same dropout.
+
+    >>> import beamlearn as bl
+    >>> words = bl.GraphSpace(
+    ...     "",
+    ...     lambda word: [word + "a", word + "b"] if len(word) < 2 else [],
+    ...     cost=lambda path: float(path[-1] != "bb"),
+    ... )
+    >>> scorer = bl.FunctionScorer(lambda path: -path[-1].count("b"))
+    >>> path = bl.beam_trajectory(words, scorer, width=1, strategy=bl.strategies.Reset())
+    >>> path.beams[0], path.increased[0]
+    ([[('',)], [('', 'b')], [('', 'b', 'bb')]], [True, True])
+    """
+    finish = finish_of(space, finish)
+    oracle = space.oracle() if oracle is None else oracle
+    walk = Walk(
+        space,
+        oracle,
+        check_width(width),
+        finish,
+        as_strategy(strategy),
+        round,
+        generator,
+        max_steps or space.max_steps,
+    )
+    beam = initial_beam(space, scorer)
+    if not replay:
+        return walk.follow(scorer, beam)
+    if not isinstance(scorer, ParallelScorer):
+        raise TypeError(
+            f"`replay=True` needs a ParallelScorer, but {type(scorer).__name__} came; leave it out."
+        )
+    return walk.replayed(scorer, beam)
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What the beams of a trajectory are chosen by."""
+
+    space: SearchSpace[Any]
+    oracle: Oracle
+    width: int
+    finish: Finish
+    strategy: Strategy
+    round: int
+    generator: torch.Generator | None
+    max_steps: int
+
+    def follow(self, scorer: Scorer, beam: Beam, *, lean: bool = False) -> Trajectory:
+        """The loop of Algorithm 2, from initial beams; a lean trajectory forgets its scores."""
+        choose = self.choose_cheapest if isinstance(scorer, Blind) else self.choose
+        memory, costs = self.oracle.start(), self.oracle.initial()[:, None]
+        transitions: list[Transition] = []
+        while beam.examples.numel() > 0:
+            check_steps(beam.depth, self.max_steps)
+            neighbors = expand(self.space, scorer, beam)
+            completion = self.oracle.costs(memory, beam.nodes)
+            check_shape(completion, tuple(neighbors.local.shape), "costs", "oracle")
+            neighbors = replace(neighbors, completion=_stay(completion, beam, costs))
+            here = choose(beam, neighbors)
+            transitions.append(here.without_scores() if lean else here)
+            settled = settled_beam(here.step)
+            if settled is not None:
+                completion = here.costs[here.step.settled][..., None]
+                last = replace(final_choice(settled, here.neighbors.scale), completion=completion)
+                transitions.append(replace(choose(settled, last), final=True))
+            beam, move = advance(self.space, scorer, beam, here.step)
+            costs = move.keep(here.costs)
+            if beam.examples.numel() > 0:
+                memory = self.oracle.advance(memory, beam.nodes, move)
+        return Trajectory(self.space, self.oracle, self.width, self.finish, transitions)
+
+    def choose(self, beam: Beam, neighbors: Neighbors) -> Transition:
+        """The transition that the strategy takes."""
+        learned = policy(neighbors, self.width, self.finish).singleton()
+        increased = transition_cost(neighbors, learned) > self.oracle.tolerance
+        chosen = self.strategy.next_beam(
+            Proposal(
+                neighbors, learned, increased, self.width, self.finish, self.round, self.generator
+            )
+        )
+        return Transition(
+            neighbors,
+            effective_width(neighbors, self.width, self.finish),
+            take(beam, neighbors, chosen),
+            neighbors.any_costs.gather(-1, chosen.index).masked_fill(~chosen.kept, 0.0),
+            increased,
+            _on_policy(learned, chosen),
+        )
+
+    def choose_cheapest(self, beam: Beam, neighbors: Neighbors) -> Transition:
+        """The transition to the cheapest neighbor, the only one; scores are not looked at."""
+        index = least(neighbors.fill(neighbors.any_costs, torch.inf))
+        terminal = neighbors.only_terminal
+        if self.finish == "first":
+            terminal = neighbors.look_up(index).terminal[:, 0]
+        never = torch.zeros_like(terminal)
+        chosen = Selection(index, torch.ones_like(index, dtype=torch.bool), terminal, never)
+        return Transition(
+            neighbors,
+            torch.ones_like(index[:, 0]),
+            take(beam, neighbors, chosen),
+            neighbors.any_costs.gather(-1, index),
+            never,
+            ~never,
+        )
+
+    @cached_property
+    def blind(self) -> bool:
+        """Can no score change the way?"""
+        return self.oracle.unique and self.width == 1 and self.strategy == FollowOracle()
+
+    def replayed(self, scorer: ParallelScorer, beam: Beam) -> Trajectory:
+        """Go without gradients; then score all visited nodes in one pass."""
+        with torch.no_grad():
+            if self.blind:
+                path = self.follow(Blind(), initial_beam(self.space, Blind()), lean=True)
+            else:
+                path = self.follow(scorer, beam, lean=True)
+        path = path.rescored(scorer, scorer.replay(beam.memory, path.visits))
+        if not self.blind:
+            return path
+        return replace(path, transitions=[*map(_compared, path.transitions)])
+
+
+def _compared(transition: Transition) -> Transition:
+    """Say of a transition to the cheapest neighbor whether the learned policy takes it, too."""
+    _, first = transition.neighbors.best(1)
+    step = transition.step
+    taken = step.slots * transition.neighbors.actions + step.actions
+    own = (first == taken)[:, 0]
+    return replace(transition, increased=~own, on_policy=own)
+
+
+@final
+class Blind(Scorer):
+    """Zero for every neighbor."""
+
+    complete = True
+
+    def start(self, space: SearchSpace[Any]) -> tuple[SearchSpace[Any], int, int]:
+        return space, len(space), 1
+
+    def score(
+        self, memory: tuple[SearchSpace[Any], int, int], nodes: Any
+    ) -> Float[Tensor, "batch k a"]:
+        space, *shape = memory
+        expansion = space.expand(nodes)
+        zero = torch.zeros((), device=expansion.terminal.device)
+        return zero.expand(*shape, expansion.actions)
+
+    def advance(
+        self, memory: tuple[SearchSpace[Any], int, int], nodes: Any, move: Move
+    ) -> tuple[SearchSpace[Any], int, int]:
+        return memory[0], *move.slots.shape
+
+
+def _stay(
+    completion: Float[Tensor, "batch k a"], beam: Beam, costs: Float[Tensor, "batch k"]
+) -> Float[Tensor, "batch k a"]:
+    """Give finished hypotheses, which are their own only neighbor, the cost they have."""
+    if not bool(beam.finished.any()):
+        return completion
+    return torch.where(beam.finished[..., None], costs.to(completion.dtype)[..., None], completion)
+
+
+def _on_policy(learned: Selection, chosen: Selection) -> Bool[Tensor, " batch"]:
+    """Does the transition, as far as b_{h-1} goes, follow the learned policy?"""
+    if chosen is learned:
+        return torch.ones_like(learned.terminal)
+    own = learned.same(chosen) & ~chosen.stopped
+    return own | (learned.terminal & (chosen.terminal | chosen.stopped))

@@ -1,0 +1,221 @@
+"""LEARN (Algorithm 2): the meta-algorithm, as a generator of rounds."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from ..check import by_name, check_width
+from ..losses import AnyLoss
+from ..losses.baselines import SURROGATES
+from ..search.scorer import ParallelScorer, Scorer
+from ..search.space import Finish, SearchSpace
+from ..strategies import Interpolate, Strategy, as_strategy
+from .collect import beam_trajectory
+from .denormals import flushed
+from .trajectory import Trajectory
+
+Example = TypeVar("Example")
+
+
+@runtime_checkable
+class Task(Protocol):
+    """What is learned: how a batch of examples becomes a search space with its costs."""
+
+    def space(self, batch: Any) -> SearchSpace[Any]:
+        """The search space of a batch; its `oracle()` knows the right answers."""
+        ...
+
+
+@dataclass(frozen=True)
+class Round:
+    """One update: what was incurred before it, on the examples of its batch."""
+
+    number: int
+    """t of the paper, from 1 on."""
+    losses: Float[Tensor, " batch"]
+    """The loss of each trajectory under theta_t."""
+    costs: Float[Tensor, " batch"]
+    """The cost at the end of each trajectory."""
+    optima: Float[Tensor, " batch"]
+    """c*(b_1): the cost of the best output of each example."""
+    increases: Int[Tensor, " batch"]
+    """At how many transitions the learned policy would raise (or raised) the cost."""
+    on_policy: Bool[Tensor, " batch"]
+    """Theorem 4's indicator."""
+    steps: Int[Tensor, " batch"]
+    """How many transitions each trajectory has."""
+    width: int
+    beta: float | None
+    """The probability of following the oracle, where the strategy interpolates."""
+    gradient_norm: float
+    """Before clipping."""
+    trajectory: Trajectory | None
+    """What was visited, if `learn` was asked to keep it."""
+
+
+def learn(
+    batches: Iterable[Any],
+    task: Task,
+    scorer: Scorer,
+    optimizer: torch.optim.Optimizer,
+    *,
+    loss: AnyLoss | str,
+    strategy: Strategy | str | None = None,
+    width: int | Callable[[int], int] = 8,
+    finish: Finish | None = None,
+    reduction: Literal["sum", "mean"] = "sum",
+    clip: float | None = None,
+    scheduler: torch.optim.lr_scheduler.LRScheduler | None = None,
+    generator: torch.Generator | None = None,
+    first_round: int = 1,
+    trajectories: bool = False,
+    replay: bool | None = None,
+) -> Iterator[Round]:
+    """Yield one `Round` per batch, after theta_t has become theta_{t+1}.
+
+    Being a generator is the extension point: to validate, log, save or stop early, write it
+    in the body of your own `for round in learn(...)`.
+
+    `width` may be a function of the round (a curriculum). `reduction` adds up or averages the
+    losses along a trajectory; over the batch they are averaged. `clip` bounds the norm of the
+    gradient; `scheduler` is stepped once a round. `first_round` is for resuming. `replay` says
+    whether gradients go through one parallel pass over the visited nodes (the default for a
+    `ParallelScorer`) or through the steps of the search.
+
+    >>> import beamlearn as bl, torch
+    >>> def digits(goal):
+    ...     more = lambda word: [word + d for d in "01"] if len(word) < 3 else []
+    ...     return bl.GraphSpace("", more, cost=lambda path: float(path[-1] != goal))
+    >>> task = bl.GraphTask(digits)
+    >>> scorer = bl.LinearScorer(lambda path: {path[-1]: 1.0}, size=64)
+    >>> optimizer = torch.optim.SGD(scorer.parameters(), lr=1.0)
+    >>> rounds = bl.learn([["101"]] * 5, task, scorer, optimizer, loss="upper_bound", width=2)
+    >>> [round.costs.tolist() for round in rounds]
+    [[1.0], [1.0], [0.0], [0.0], [0.0]]
+    """
+    loss = by_name(SURROGATES, loss, "loss") if isinstance(loss, str) else loss
+    strategy = as_strategy(strategy)
+    width_at = width if callable(width) else (lambda _: width)
+    replay = isinstance(scorer, ParallelScorer) if replay is None else replay
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    check_width(width_at(first_round))
+    for number, batch in enumerate(batches, first_round):
+        with flushed():
+            path = beam_trajectory(
+                task.space(batch),
+                scorer,
+                width=width_at(number),
+                strategy=strategy,
+                finish=finish,
+                round=number,
+                generator=generator,
+                replay=replay,
+            )
+            incurred = path.losses(loss, reduction)
+            check_differentiable(incurred)
+            optimizer.zero_grad()
+            incurred.mean().backward()
+            norm = gradient_norm(parameters)
+            if clip is not None:
+                nn.utils.clip_grad_norm_(parameters, clip)
+            optimizer.step()
+        if scheduler is not None:
+            scheduler.step()
+        done = Round(
+            number=number,
+            losses=incurred.detach(),
+            costs=path.final_costs,
+            optima=path.oracle.initial(),
+            increases=path.increases,
+            on_policy=path.on_policy,
+            steps=path.steps,
+            width=width_at(number),
+            beta=strategy.at(number) if isinstance(strategy, Interpolate) else None,
+            gradient_norm=norm,
+            trajectory=path.detach() if trajectories else None,
+        )
+        del path, incurred  # or the next trajectory would be collected beside this one
+        yield done
+
+
+def check_differentiable(losses: Float[Tensor, " batch"]) -> None:
+    """Refuse to update from nothing."""
+    if losses.numel() == 0:
+        raise ValueError("A batch needs at least one example, but an empty one came to `learn`.")
+    if not losses.requires_grad:
+        raise ValueError(
+            "`learn` needs scores that depend on parameters, but these have no gradient; train a "
+            "scorer with parameters that require one, outside of `torch.no_grad()`."
+        )
+
+
+def gradient_norm(parameters: Iterable[Tensor]) -> float:
+    """The norm of all gradients together."""
+    norms = [p.grad.norm() for p in parameters if p.grad is not None]
+    return float(torch.stack(norms).norm()) if norms else 0.0
+
+
+def minibatches(
+    examples: Sequence[Example],
+    size: int = 1,
+    *,
+    epochs: int = 1,
+    generator: torch.Generator | None = None,
+) -> Iterator[list[Example]]:
+    """Cut the examples into batches, in a new random order each epoch if there is a generator.
+
+    >>> list(minibatches("abcde", size=2))
+    [['a', 'b'], ['c', 'd'], ['e']]
+    """
+    if size < 1:
+        raise ValueError(f"`size` of a batch must be at least 1, but {size} came.")
+    for _ in range(epochs):
+        order = list(range(len(examples)))
+        if generator is not None:
+            device = generator.device
+            order = torch.randperm(len(examples), generator=generator, device=device).tolist()
+        for start in range(0, len(order), size):
+            yield [examples[i] for i in order[start : start + size]]
+
+
+class BestOnValidation:
+    """Remember the parameters with the lowest validation cost: the last line of LEARN.
+
+    >>> import torch
+    >>> model = torch.nn.Linear(1, 1)
+    >>> best = BestOnValidation(model)
+    >>> best.offer(0.5), best.offer(0.7), best.cost
+    (True, False, 0.5)
+    >>> best.restore()
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.cost = float("inf")
+        self.since_best = 0
+        """How many offers ago the best one was, for early stopping."""
+        self.state: dict[str, Tensor] | None = None
+        """The best parameters."""
+
+    def offer(self, cost: float) -> bool:
+        """Tell the validation cost of the current parameters; is it the lowest so far?"""
+        better = cost < self.cost
+        self.since_best = 0 if better else self.since_best + 1
+        if better:
+            self.cost, self.state = cost, deepcopy(self.model.state_dict())
+        return better
+
+    def restore(self) -> None:
+        """Put the best parameters back into the model."""
+        if self.state is None:
+            raise ValueError("Nothing to restore: `offer` a validation cost below infinity first.")
+        self.model.load_state_dict(self.state)
+
+    def recall(self, state: Mapping[str, Tensor], cost: float, since_best: int) -> None:
+        """Take up what an earlier one remembered."""
+        self.state, self.cost, self.since_best = dict(state), cost, since_best

@@ -1,0 +1,344 @@
+"""Trajectories: the beams that were visited, and the losses along them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from ..check import check_choice, check_example
+from ..losses import AnyLoss, check_needs
+from ..search.beam import (
+    Beam,
+    Step,
+    advance,
+    effective_width,
+    expand,
+    final_choice,
+    initial_beam,
+    policy,
+    scored,
+    settled_beam,
+    transition_cost,
+)
+from ..search.history import History, Recorder, transition_row
+from ..search.neighbors import Neighbors
+from ..search.oracle import Oracle
+from ..search.scorer import ParallelScorer, Scorer
+from ..search.space import Expansion, Finish, SearchSpace
+from ..search.trace import Trace
+from ..search.visits import Visits, visits_of
+
+if TYPE_CHECKING:
+    from ..reports.search_drawing import Drawing
+
+
+@dataclass(frozen=True)
+class Transition:
+    """One visited beam b_i of every running example, and where the trajectory went from it."""
+
+    neighbors: Neighbors
+    """A_{b_i}, with the scores and costs that the loss at b_i is made of."""
+    width: Int[Tensor, " batch"]
+    """The width of the transition: k, or 1 into a terminal beam."""
+    step: Step
+    costs: Float[Tensor, "batch k"]
+    """c* of the nodes of b_{i+1}; zeros in empty slots."""
+    increased: Bool[Tensor, " batch"]
+    """Does the learned policy raise the cost here (whether or not it was followed)?"""
+    on_policy: Bool[Tensor, " batch"]
+    """Would the learned policy alone have led here (see `Trajectory.on_policy`)?"""
+    final: bool = False
+    """Is it the choice among finished hypotheses, right after the transition to them?"""
+
+    def without_scores(self) -> "Transition":
+        """The same without the room that the scores of all neighbors take."""
+        local = self.neighbors.local
+        zeros = local.new_zeros(()).expand_as(local)
+        return replace(self, neighbors=replace(self.neighbors, local=zeros))
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """b_1, ..., b_h of each example. A value: it can be drawn, stored and scored again."""
+
+    space: SearchSpace[Any]
+    oracle: Oracle
+    width: int
+    finish: Finish
+    transitions: Sequence[Transition]
+
+    def __len__(self) -> int:
+        return len(self.space)
+
+    @cached_property
+    def trace(self) -> Trace:
+        """The transitions as back-pointers."""
+        return Trace(self.space, [transition.step for transition in self.transitions])
+
+    @property
+    def beams(self) -> list[list[list[Any]]]:
+        """The visited beams as outputs so far, each best first."""
+        return self.trace.beams
+
+    @cached_property
+    def costs(self) -> list[list[list[float]]]:
+        """c* of the nodes of the visited beams."""
+        costs = [[[cost]] for cost in self.oracle.initial().tolist()]
+        for transition in self.transitions:
+            step = transition.step
+            rows = zip(transition.costs.tolist(), step.kept.tolist(), strict=True)
+            for example, (row, kept) in zip(step.examples.tolist(), rows, strict=True):
+                if self.trace.rows[example]:
+                    costs[example].append([c for c, k in zip(row, kept, strict=True) if k])
+        return costs
+
+    @cached_property
+    def increased(self) -> list[list[bool]]:
+        """Per transition: would the learned policy raise (or did it raise) the cost?"""
+        found: list[list[bool]] = [[] for _ in range(len(self))]
+        for transition in self.transitions:
+            examples = transition.step.examples.tolist()
+            for example, value in zip(examples, transition.increased.tolist(), strict=True):
+                if self.trace.rows[example]:
+                    found[example].append(value)
+        return found
+
+    @cached_property
+    def on_policy(self) -> Bool[Tensor, " batch"]:
+        """Theorem 4's indicator: could b_1, ..., b_{h-1} come from the learned policy alone?
+
+        For stop and reset that is so when the learned policy meets no cost increase before its
+        last transition. (Decision 10: the theorem's text says "at least one increase", its
+        proof uses "none".) Under interpolation, steps at which oracle and learned policy choose
+        the same beam count as the learned policy's. A trajectory that ends where the learned
+        policy would go on is not its own.
+        """
+        return self._per_example(lambda t: (~t.on_policy).long()) == 0
+
+    @cached_property
+    def increases(self) -> Int[Tensor, " batch"]:
+        """How many transitions of each example the learned policy would fail."""
+        return self._per_example(lambda t: t.increased.long())
+
+    @cached_property
+    def steps(self) -> Int[Tensor, " batch"]:
+        """How many transitions each example has; none if its initial node is terminal."""
+        steps = self._per_example(lambda t: torch.ones_like(t.step.examples))
+        if not self.transitions:
+            return steps
+        return steps - self.transitions[0].step.stays[:, 0].long()
+
+    @cached_property
+    def final_costs(self) -> Float[Tensor, " batch"]:
+        """c*(b_h), the cost of the output (or, after a stop, of the best it can still become)."""
+        return self._per_example(lambda t: torch.where(t.step.ended, _beam_minimum(t), 0.0))
+
+    @cached_property
+    def final_scores(self) -> Float[Tensor, " batch"]:
+        """The score of the first node of b_h."""
+        return self._per_example(lambda t: torch.where(t.step.ended, t.step.scores[:, 0], 0.0))
+
+    def losses(
+        self, loss: AnyLoss, reduction: Literal["sum", "mean"] = "sum"
+    ) -> Float[Tensor, " batch"]:
+        """Incur `loss` at b_1, ..., b_{h-1}: the sum over each trajectory, or its mean.
+
+        Algorithm 2, line 7:  l(theta, b_1) + ... + l(theta, b_{h-1})
+
+        A loss that is `final` is incurred at b_{h-1} alone, over the terminal neighbors there,
+        at the full width.
+        """
+        check_choice(reduction, ("sum", "mean"), "reduction")
+        check_needs(loss, self.oracle.full)
+        if getattr(loss, "final", False):
+            parts = [
+                _incur_last(t, loss, self.width) for t in self.transitions if t.step.some_ended
+            ]
+        else:
+            parts = [_incur(group, loss) for group in self._alike()]
+        if not parts:
+            return torch.zeros(len(self))
+        steps, examples, values = (torch.cat(field) for field in zip(*parts, strict=True))
+        order = steps.argsort(stable=True)  # sums are rounded alike in whatever batch
+        examples, values = examples[order], values[order]
+        total = values.new_zeros(len(self)).index_add(0, examples, values)
+        if reduction == "sum":
+            return total
+        return total / torch.bincount(examples, minlength=len(self)).clamp(min=1)
+
+    def replay(self, scorer: Scorer) -> "Trajectory":
+        """Score the same beams with `scorer`: the trajectory as data, under other parameters.
+
+        A parallel scorer scores all of them in one pass. `increased` is then about the new
+        scorer; `on_policy` stays that of the one which led here.
+        """
+        beam = initial_beam(self.space, scorer)
+        if isinstance(scorer, ParallelScorer):
+            found = self.rescored(scorer, scorer.replay(beam.memory, self.visits))
+            return replace(found, transitions=[*map(self._judged, found.transitions)])
+        transitions: list[Transition] = []
+        for transition in self.transitions:
+            if transition.final:
+                transitions.append(_chosen_again(transition, transitions[-1]))
+                continue
+            rescored = _again(transition, expand(self.space, scorer, beam))
+            transitions.append(rescored)
+            beam, _ = advance(self.space, scorer, beam, rescored.step)
+        return replace(self, transitions=[*map(self._judged, transitions)])
+
+    def rescored(
+        self, scorer: Scorer, numbers: Iterable[Float[Tensor, "batch k a"]]
+    ) -> "Trajectory":
+        """The same beams with the numbers that `scorer` gave to the neighbors of each.
+
+        What is said of the learned policy stays: it is meant for the scorer that led here.
+        """
+        transitions: list[Transition] = []
+        scores, depth, given = self.oracle.initial().new_zeros(len(self), 1), 0, iter(numbers)
+        for transition in self.transitions:
+            if transition.final:
+                transitions.append(_chosen_again(transition, transitions[-1]))
+                continue
+            known = transition.neighbors
+            expansion = Expansion(known.actions, known.terminal, known.legal, known.ending)
+            examples, kept = transition.step.examples, known.kept
+            beam = Beam(examples, None, None, scores, kept, known.finished, depth)
+            rescored = _again(transition, scored(scorer, beam, expansion, next(given)))
+            transitions.append(rescored)
+            depth += 1
+            scores = rescored.step.move.keep(rescored.step.scores)
+        return replace(self, transitions=transitions)
+
+    def _judged(self, transition: Transition) -> Transition:
+        """Say what the learned policy does, by the scores that the neighbors have now."""
+        neighbors = transition.neighbors
+        learned = policy(neighbors, self.width, self.finish).singleton()
+        return replace(
+            transition,
+            width=effective_width(neighbors, self.width, self.finish),
+            increased=transition_cost(neighbors, learned) > self.oracle.tolerance,
+        )
+
+    @cached_property
+    def visits(self) -> Visits:
+        """The nodes that were extended, as trees."""
+        moves = [transition.step.move for transition in self.transitions if not transition.final]
+        return visits_of(len(self), moves[:-1])
+
+    def history(self, example: int = 0) -> History:
+        """What happened to one example, in plain values: for tables and pictures."""
+        check_example(example, len(self))
+        recorder = Recorder(self.space, example, float(self.oracle.initial()[example]))
+        if not self.trace.rows[example]:
+            return recorder.history()  # the initial node is terminal
+        for t in self.transitions:
+            for row in (t.step.examples == example).nonzero()[:, 0].tolist():
+                if bool(t.increased[row]):
+                    recorder.add_dropped(
+                        t.neighbors, row, self.width, self.finish, self.oracle.tolerance
+                    )
+                recorder.add(*transition_row(t.step, t.neighbors, row, self.width, self.finish))
+        return recorder.history()
+
+    def draw(self, example: int = 0) -> "Drawing":
+        """The search of one example as a picture; a notebook shows it."""
+        from ..reports.search_drawing import Drawing  # HTML is for those who look
+
+        return Drawing(self.history(example))
+
+    def detach(self) -> "Trajectory":
+        """The same trajectory without the gradient of its scores."""
+        return replace(
+            self,
+            transitions=[
+                replace(
+                    t,
+                    neighbors=replace(
+                        t.neighbors,
+                        local=t.neighbors.local.detach(),
+                        offset=t.neighbors.offset.detach(),
+                    ),
+                    step=replace(t.step, scores=t.step.scores.detach()),
+                )
+                for t in self.transitions
+            ],
+        )
+
+    def _alike(self) -> Iterator[dict[int, Transition]]:
+        """Group transitions with equally many neighbors, by step, up to a bounded size."""
+        groups: dict[int, dict[int, Transition]] = {}
+        for step, transition in enumerate(self.transitions):
+            n = transition.neighbors.local[0].numel()
+            group = groups.setdefault(n, {})
+            group[step] = transition
+            if sum(t.neighbors.local.numel() for t in group.values()) >= ENTRIES_AT_ONCE:
+                yield groups.pop(n)
+        yield from groups.values()
+
+    def _per_example(self, value: Callable[[Transition], Tensor]) -> Tensor:
+        """Add up a number per transition for each example."""
+        total: Tensor | None = None
+        for transition in self.transitions:
+            part = value(transition)
+            if total is None:
+                total = part.new_zeros(len(self))
+            total = total.index_add(0, transition.step.examples, part)
+        return torch.zeros(len(self)) if total is None else total
+
+
+def _chosen_again(transition: Transition, before: Transition) -> Transition:
+    """A final choice among hypotheses that were scored anew in the transition to them."""
+    settled = settled_beam(before.step)
+    assert settled is not None  # or there would be no choice
+    return _again(transition, final_choice(settled, before.neighbors.scale))
+
+
+def _again(transition: Transition, neighbors: Neighbors) -> Transition:
+    """The same transition from neighbors that were scored anew."""
+    step = transition.step
+    neighbors = replace(neighbors, completion=transition.neighbors.completion)
+    entries = neighbors.look_up(step.slots * neighbors.actions + step.actions)
+    scores = entries.scores.masked_fill(~step.ranked, 0.0)
+    return replace(transition, neighbors=neighbors, step=replace(step, scores=scores))
+
+
+ENTRIES_AT_ONCE = 1 << 18
+"""Losses are computed for many beams at once, but for no more neighbors than about this."""
+
+
+def _incur(group: Mapping[int, Transition], loss: AnyLoss) -> tuple[Tensor, Tensor, Tensor]:
+    """Step, example and loss of all beams in a group of transitions."""
+    neighbors = [t.neighbors for t in group.values()]
+    dense = all(n.dense for n in neighbors)
+    value = loss(
+        _joined([n.steep_scores for n in neighbors]),
+        _joined([n.any_costs for n in neighbors]),
+        _joined([t.width for t in group.values()]),
+        None if dense else _joined([n.mask for n in neighbors]),
+    )
+    examples = [t.step.examples for t in group.values()]
+    steps = [torch.full_like(rows, step) for step, rows in zip(group, examples, strict=True)]
+    return torch.cat(steps), torch.cat(examples), value
+
+
+def _joined(parts: list[Tensor]) -> Tensor:
+    """One after another; a single one is not copied, as it may be large."""
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+
+def _incur_last(transition: Transition, loss: AnyLoss, width: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The same of the examples that a transition leads to a terminal beam."""
+    neighbors, ended = transition.neighbors, transition.step.terminal
+    finished = neighbors.mask & neighbors.terminals().flatten(1)
+    fields = (neighbors.any_scores, neighbors.any_costs, finished)
+    scores, costs, mask = (field[ended] for field in fields)
+    examples = transition.step.examples[ended]
+    return torch.zeros_like(examples), examples, loss(scores, costs, width, mask)
+
+
+def _beam_minimum(transition: Transition) -> Float[Tensor, " batch"]:
+    return transition.costs.masked_fill(~transition.step.kept, torch.inf).amin(dim=-1)

@@ -1,0 +1,71 @@
+"""What people compare with: objectives that are not in the paper, in the form of its losses."""
+
+import torch
+from torch.nn.functional import log_softmax
+
+from .equations import LOSSES
+from .loss import AnyLoss, Loss, surrogate
+from .ranked import Losses, Mask, Ranked, Scores, Width
+
+
+@surrogate(convex=True, bounds_cost=False, needs="costs")
+def optimal_completion(
+    scores: Scores, costs: Scores, width: Width, mask: Mask = None, *, temperature: float = 0.0
+) -> Losses:
+    """Give all cheapest neighbors the same probability (Sabour, Chan and Norouzi 2019).
+
+    l(s, c) = KL(q || softmax(s)),  q = softmax(-c / temperature);  at 0, uniform over the cheapest
+
+    Convex. Needs full costs. It asks for all that is right, where log_loss_neighbors asks for
+    star(1) alone; with one cheapest neighbor the two are equal.
+    """
+    if temperature < 0:
+        raise ValueError(f"`temperature` must be at least 0, but {temperature} came.")
+    beam = Ranked(scores, costs, width, mask)
+    dear = beam.fill(beam.c, torch.inf)
+    dear = dear / temperature if temperature else dear.where(dear == 0, torch.inf)
+    dear = dear.where(beam.some[:, None], 0.0)
+    wanted = log_softmax(-dear, dim=-1)
+    given = log_softmax(beam.fill(beam.s, torch.finfo(scores.dtype).min), dim=-1)
+    apart = torch.where(wanted > -torch.inf, wanted.exp() * (wanted - given), 0.0)
+    return apart.sum(dim=-1).clamp(min=0.0).where(beam.some, 0.0)
+
+
+@surrogate(convex=False, bounds_cost=False, needs="costs", final=True)
+def minimum_risk(
+    scores: Scores, costs: Scores, width: Width, mask: Mask = None, *, sharpness: float = 1.0
+) -> Losses:
+    """Lower the expected cost of the final beam (Shen et al. 2016, on what the beam found).
+
+    l(s, c) = sum_{i <= k} p[i] (c[hat(i)] - min c),  p = softmax of sharpness * s[hat(1..k)]
+
+    Not convex. Needs full costs. It is incurred once, at the last transition, over the finished
+    outputs among the neighbors; what fell out of the beam on the way has no part in it. With one
+    output (at width 1, or after a reset) or none (where a trajectory stops), nothing is learned.
+    """
+    beam = Ranked(scores, costs, width, mask)
+    index, inside = beam.beam
+    shares = beam.in_beam(sharpness * beam.s).softmax(dim=-1).where(inside, 0.0)
+    return (shares * beam.c.gather(-1, index)).sum(dim=-1).where(beam.some, 0.0)
+
+
+BASELINE_LOSSES: dict[str, Loss] = {
+    loss.__name__: loss for loss in (optimal_completion, minimum_risk)
+}
+"""Both by their names."""
+SURROGATES: dict[str, Loss] = {**LOSSES, **BASELINE_LOSSES}
+"""Everything that can be learned by, by name."""
+
+
+def check_needs(loss: AnyLoss, full: bool) -> None:
+    """Refuse a loss that reads costs which the oracle does not have.
+
+    A plain function, which declares nothing, is taken to need all costs.
+    """
+    if not full and getattr(loss, "needs", "costs") != "best":
+        name = getattr(loss, "__name__", repr(loss))
+        able = ", ".join(name for name, known in LOSSES.items() if known.needs == "best")
+        raise ValueError(
+            f"The loss {name!r} needs the cost of every neighbor, but the oracle only knows which "
+            f"is cheapest; use an oracle with full costs, or one of {able}."
+        )

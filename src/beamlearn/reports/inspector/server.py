@@ -1,0 +1,123 @@
+"""The page on a server for this machine alone, to look at one input after another."""
+
+import socket
+from collections.abc import Sequence
+from threading import Lock
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ...training.settings import SettingsError
+from ..pages.render import POLICY
+from .ask import Ask, AskError, asked
+from .inspected import Inspected, case
+from .page import Form, page
+
+HOST = "127.0.0.1"
+HEADERS = {
+    "content-security-policy": f"{POLICY}; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+def app(runs: Sequence[Inspected]) -> Starlette:
+    """The pages about some runs; one search at a time, and outside the loop of the server."""
+    size, width, alone = runs[0].size, runs[0].width, Lock()
+
+    def shown(request: Request) -> Response:
+        ask = Ask(width, number=0 if size else None)
+        try:
+            query = request.scope["query_string"].decode("utf-8", "surrogateescape")
+            ask = asked(query, width, size)
+            if ask.text is None and ask.number is None:
+                return HTMLResponse(page(runs, [], Form(ask, size)))
+            with alone:
+                found = case(runs, ask)
+            return HTMLResponse(page(runs, [found], Form(ask, size)))
+        except AskError as error:
+            status, sentence = error.status, str(error)
+        except ValueError as error:
+            status, sentence = 400, str(error)
+        except Exception as error:  # the server goes on, whatever a model does
+            status, sentence = 500, f"The search failed: {type(error).__name__}: {error}"
+        return HTMLResponse(page(runs, [], Form(ask, size), sentence), status)
+
+    def refused(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        headers = error.headers if isinstance(error, HTTPException) else None
+        return HTMLResponse(page(runs, [], message=refusal(request, status)), status, headers)
+
+    return Starlette(
+        routes=[Route("/", shown), Route("/favicon.ico", lambda _: Response(status_code=204))],
+        middleware=[
+            Middleware(Guarded),
+            Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"]),
+        ],
+        exception_handlers={HTTPException: refused},
+    )
+
+
+def refusal(request: Request, status: int) -> str:
+    """What is wrong with a request that no route takes."""
+    if status == 405:
+        return f"GET or HEAD was expected, but {request.method[:20]} came; open the page anew."
+    return f"There is one page, /, but {request.scope['path'][:80]!r} was asked for; go there."
+
+
+class Guarded:
+    """Add the headers that keep a page to itself."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+                message["headers"] = [*message.get("headers", []), *own]
+            await send(message)
+
+        await self.app(scope, receive, guarded)
+
+
+def bound(port: int) -> socket.socket:
+    """A socket of this machine alone; port 0 is any that is free."""
+    made = socket.socket()
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((HOST, port))
+        made.listen()
+    except OSError as error:
+        made.close()
+        raise SettingsError(
+            f"`port` must be free, but {port} is not ({error.strerror}); choose another, or leave "
+            "it out."
+        ) from None
+    return made
+
+
+def server(runs: Sequence[Inspected]) -> uvicorn.Server:
+    """A server that is ready to `run(sockets=[...])`."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            app(runs),
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            lifespan="off",
+            ws="none",
+            timeout_graceful_shutdown=1,
+        )
+    )

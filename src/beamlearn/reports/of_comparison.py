@@ -1,0 +1,194 @@
+"""The report of a comparison."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean
+
+from ..comparison import Comparison, Verdict
+from ..comparison.table import shown, words
+from ..evaluation.error_profile import Profile, together
+from ..training.run import CONFIG, Run, RunError
+from ..training.run.folder import METRICS
+from .again import configuration
+from .curves import Log, compared_curves
+from .errors import blamed, by_position
+from .page import page_of
+from .part import Part, Table
+from .reliability import calibrated
+from .widths import Values, against_width, both_widths, grids_of
+from .wording import alike, best_of, listed, surely, value, wider
+
+LEVEL = 0.05
+LINES = 5
+"""Of how many ways to train a figure of steps or confidences shows the lines."""
+UNTESTED = "whether that is more than luck was not tested"
+Profiles = dict[tuple[str, int], Profile]
+"""By cell and width in testing, over all seeds."""
+
+
+def report_of_comparison(comparison: Comparison, folder: Path) -> bytes:
+    """The page of a comparison in a folder; what is missing in it is left out, and said."""
+    runs = {cell: runs_of(comparison, folder, cell) for cell in comparison.cells}
+    values: Values = {
+        cell: {
+            width: found for width in comparison.widths if (found := comparison.values(cell, width))
+        }
+        for cell in comparison.cells
+    }
+    known = {cell: by_width for cell, by_width in values.items() if by_width}
+    logs = {cell: [Log.of(run.rounds()) for run in several] for cell, several in runs.items()}
+    parts: list[Part | None] = [
+        summary(comparison, known),
+        compared_curves(logs),
+        against_width(values, comparison.metric, by_width(comparison, known)),
+        both_widths(known, comparison.metric, grids_of(comparison.rows)),
+        *profiled(comparison, known, profiles_of(runs)),
+        configuration(comparison.command, comparison.settings),
+    ]
+    title = f"Comparison in {folder.resolve().name}"
+    return page_of(title, [part for part in parts if part is not None])
+
+
+def runs_of(comparison: Comparison, folder: Path, cell: str) -> list[Run]:
+    """The trainings of a cell whose folders are there."""
+    folders = (folder / f"{cell}-seed{seed}" for seed in range(comparison.seeds))
+    return [Run.open(path) for path in folders if (path / CONFIG).is_file()]
+
+
+def profiles_of(runs: dict[str, list[Run]]) -> Profiles:
+    """The profiles that trainings have kept, those of all seeds together."""
+    found: Profiles = {}
+    for cell, several in runs.items():
+        for run in several:
+            try:
+                for record in (run.load_metrics() or {}).get("profiles", []):
+                    place = cell, (profile := Profile.from_json(record)).width
+                    found[place] = together([found[place], profile]) if place in found else profile
+            except RunError:
+                raise
+            except (TypeError, ValueError) as error:
+                raise RunError(
+                    f"{run.path / METRICS} must hold profiles as `beamlearn compare` writes them, "
+                    f"but one is damaged ({error}); delete this file and run the same `beamlearn "
+                    "compare` command again, which tests without training."
+                ) from error
+    return found
+
+
+def summary(comparison: Comparison, known: Values) -> Part:
+    """What was compared, what is best, and what the tests say."""
+    metric, seeds = comparison.metric, comparison.seeds
+    told = [
+        f"{len(comparison.cells)} ways to train a model of the task {comparison.task} were "
+        f"compared, with {seeds} {'seed' if seeds == 1 else 'seeds'} each, on "
+        f"{Path(comparison.test).name} ({comparison.examples:,} examples)."
+    ]
+    if not known:
+        told.append("None of the trainings is finished.")
+    else:
+        (cell, width), *others = best_places(comparison, known)
+        told.append(
+            f"The best is {cell} with a beam of {width}{alike(len(others))}: {metric.label} "
+            f"{value(metric, mean(known[cell][width]))}. {verdict(comparison, cell, width)}"
+        )
+        told += by_width(comparison, {cell: known[cell]})
+    told += [f"{name} is not finished: {why}" for name, why in comparison.failed.items()]
+    told += [line.replace("`", "") for line in words(comparison).split("\n\n")]
+    lines = shown(comparison)
+    rows = tuple(
+        (cell, *(f"{one.text} {one.mark}".strip() for one in numbers))
+        for cell, numbers in lines.items()
+    )
+    strong = {
+        (i, j)
+        for i, numbers in enumerate(lines.values())
+        for j, one in enumerate(numbers, 1)
+        if one.best
+    }
+    heads = ("trained", *(f"beam {width}" for width in comparison.widths))
+    table = Table(heads, rows, frozenset(strong))
+    return Part("summary", "Summary", tuple(told), tables=(table, *p_values(comparison.tests)))
+
+
+def p_values(tests: Sequence[Verdict]) -> list[Table]:
+    """Every test against the baseline."""
+    rows = tuple(
+        (one.cell, str(one.width), f"{one.difference:+.4f}", f"{one.p:.4f}", f"{one.adjusted:.4f}")
+        for one in tests
+    )
+    heads = ("trained", "beam", "cost above the baseline", "p", "p, corrected")
+    return [Table(heads, rows)] if rows else []
+
+
+def best_places(comparison: Comparison, known: Values) -> list[tuple[str, int]]:
+    """The cells and the widths with the best mean."""
+    found = {(cell, width): mean(each) for cell in known for width, each in known[cell].items()}
+    return best_of(comparison.metric, found)
+
+
+def verdict(comparison: Comparison, cell: str, width: int) -> str:
+    """Is it better than the baseline?"""
+    if cell == comparison.baseline:
+        return "That is the baseline itself."
+    test = comparison.test_of(cell, width)
+    if test is None:
+        return f"There is no test against the baseline {comparison.baseline} at this width."
+    less = "less" if test.difference < 0 else "more"
+    found = (
+        f"costs {less} than the baseline {comparison.baseline} at the same width by more than luck"
+        if test.adjusted < LEVEL
+        else f"may differ from the baseline {comparison.baseline} at the same width by luck alone"
+    )
+    return (
+        f"It {found} ({test.difference:+.4f} per example, {surely(test.adjusted)} after Holm's "
+        "correction)."
+    )
+
+
+def by_width(comparison: Comparison, known: Values) -> list[str]:
+    """How each cell is with the widest beam, beside the narrowest; nothing tests that."""
+    metric = comparison.metric
+    told: list[str] = []
+    ways: dict[str, list[str]] = {"higher": [], "lower": []}
+    for cell, found in known.items():
+        first, *_, last = sorted(found) if len(found) > 1 else [0, 0]
+        if first == last:
+            continue
+        ends = (first, mean(found[first])), (last, mean(found[last]))
+        does = f"For {cell}, {wider(metric, *ends)}"
+        if metric.shown(ends[0][1]) == metric.shown(ends[1][1]):
+            told.append(f"{does}.")
+        else:
+            told.append(f"{does}; {UNTESTED}.")
+            ways["higher" if ends[1][1] > ends[0][1] else "lower"].append(cell)
+    if len(told) < 2:
+        return told
+    differ = [f"{way} for {listed(cells)}" for way, cells in ways.items() if cells]
+    beams = f"a beam of {max(comparison.widths)} rather than {min(comparison.widths)}"
+    how = f"{' and '.join(differ)}; {UNTESTED}" if differ else "the same for all"
+    return [f"With {beams}, {metric.spoken} is {how}."]
+
+
+def profiled(comparison: Comparison, known: Values, profiles: Profiles) -> list[Part | None]:
+    """The parts that need profiles, or a sentence that says that there are none."""
+    if not profiles:
+        told = (
+            "At which steps the cost rises, search errors and calibration are not shown, as the "
+            "folders of the trainings hold no profiles: they are gone, or an earlier version made "
+            "them. The same `beamlearn compare` command tests again, without training, and adds "
+            "them."
+        )
+        return [Part("profiles", "Where does it go wrong?", (told,))]
+    widest = max(width for _, width in profiles)
+    ranked = sorted(
+        (cell for cell in known if (cell, widest) in profiles and widest in known[cell]),
+        key=lambda cell: mean(known[cell][widest]) * (1 if comparison.metric.lower else -1),
+    )
+    kept = dict.fromkeys([comparison.baseline, *ranked[: LINES - 1]])
+    some = {
+        number: (f"{cell}, beam {widest}", profiles[cell, widest])
+        for number, cell in enumerate(comparison.cells)
+        if cell in kept and (cell, widest) in profiles
+    }
+    every = [(f"{cell}, beam {width}", one) for (cell, width), one in profiles.items()]
+    return [by_position(some), blamed(every), calibrated(some)]

@@ -1,0 +1,173 @@
+"""The report of one run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ..comparison import Cell
+from ..comparison.metric import Metric, main_metric
+from ..evaluation.significance import sign_flip_test
+from ..tasks.settings import Experiment
+from ..tasks.task import Report
+from ..training.run import Run
+from .again import configuration, train_command
+from .curves import Log, learning_curves
+from .errors import blamed, by_position
+from .page import page_of
+from .part import Part, Table
+from .proof import Proof, proven
+from .reliability import calibrated
+from .widths import against_width
+from .wording import beam, best_of, capital, listed, surely, value, wider
+
+LEVEL = 0.05
+"""A difference with a lower p-value is more than luck."""
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A run on a file, with beams of several widths."""
+
+    file: str
+    validation: bool
+    """Is it the file on which the best epoch was chosen?"""
+    examples: int
+    reports: Sequence[Report]
+    """In the order of their widths."""
+    table: Table
+    """All numbers."""
+    main: int
+    """The width of the beam in training."""
+
+    def number(self, width: int, name: str) -> float:
+        """A number at a width."""
+        return float(self.at(width).to_json()[name])
+
+    def at(self, width: int) -> Report:
+        """The report at a width, or at the widest."""
+        same = (one for one in self.reports if one.profile.width == width)
+        return next(same, self.reports[-1])
+
+    def metric(self, task: str) -> Metric:
+        """What matters most."""
+        return main_metric(task, [one.to_json() for one in self.reports])
+
+
+def report_of_run(
+    run: Run, experiment: Experiment, tested: Tested | str, proof: Proof | str | None
+) -> bytes:
+    """The page of a run; in place of what is missing, a sentence says why."""
+    log = Log.of(run.rounds())
+    parts: list[Part | None] = [summary(experiment, log, tested), learning_curves(log)]
+    if isinstance(tested, Tested):
+        parts += measured(experiment, tested)
+    if isinstance(proof, Proof):
+        parts.append(proven(proof))
+    elif proof is not None:
+        parts.append(Part("proof", "What the run proves", (proof,)))
+    parts.append(configuration(train_command(experiment, beside(run.path)), run.config))
+    title = f"Report on {run.path.resolve().name}"
+    return page_of(title, [part for part in parts if part is not None])
+
+
+def beside(path: Path) -> Path:
+    """A folder for the same run again, relative if that of the run is.
+
+    >>> beside(Path("runs/pos")).as_posix()
+    'runs/pos-again'
+    """
+    again = f"{path.resolve().name}-again"
+    return path / ".." / again if path.name in ("", "..") else path.with_name(f"{path.name}-again")
+
+
+def summary(experiment: Experiment, log: Log, tested: Tested | str) -> Part:
+    """What was trained, how good it is, and whether the beam is worth it."""
+    told = [trained(experiment, log)]
+    if isinstance(tested, str):
+        return Part("summary", "Summary", (*told, tested))
+    metric = tested.metric(experiment.task)
+    main = tested.at(tested.main).profile.width
+    chosen = ", on which the best epoch was chosen, too" if tested.validation else ""
+    told.append(
+        f"On {Path(tested.file).name} ({tested.examples:,} examples{chosen}) {metric.spoken} is "
+        f"{value(metric, tested.number(main, metric.name))} with {beam(main)}."
+    )
+    if len(tested.reports) > 1:
+        told.append(worth(tested, metric))
+    return Part("summary", "Summary", tuple(told), tables=(tested.table,))
+
+
+def trained(experiment: Experiment, log: Log) -> str:
+    """What was trained on what."""
+    choices, learning = Cell("", experiment).choices, experiment.learning
+    source = "data in memory" if experiment.data is None else Path(experiment.data.train).name
+    limit = None if experiment.data is None else experiment.data.limit
+    some = "" if limit is None else f" (the first {limit:,} examples)"
+    first, last = learning.first_width, learning.final_width
+    width = f"{beam(last)}" if first == last else f"a beam that widens from {first} to {last}"
+    done, epochs = len(log.validations), learning.epochs
+    count = f"{epochs} epoch{'s' * (epochs > 1)}"
+    ended = count if done == epochs else f"{done} of {count}"
+    return (
+        f"A model of the task {experiment.task} was trained on {source}{some} with the strategy "
+        f"{choices['strategy']}, the loss {choices['loss']} and {width}, for {ended}."
+    )
+
+
+def worth(tested: Tested, metric: Metric) -> str:
+    """Is the widest beam better than the narrowest?"""
+    narrow, wide = tested.reports[0], tested.reports[-1]
+    k, most = narrow.profile.width, wide.profile.width
+    does = wider(
+        metric,
+        (k, tested.number(k, metric.name)),
+        (most, tested.number(most, metric.name)),
+    )
+    differences = (wide.evaluation.costs - narrow.evaluation.costs).double()[None].cpu()
+    if not bool(differences.any()):
+        return f"{capital(does)}. No output changes its cost."
+    p = float(sign_flip_test(differences))
+    luck = "more than luck" if p < LEVEL else "no more than luck may be"
+    change = float(torch.mean(differences))
+    return (
+        f"{capital(does)}. The cost of an output changes by {change:+.4f} on average, which is "
+        f"{luck} ({surely(p)}, paired sign-flip test over the examples)."
+    )
+
+
+def measured(experiment: Experiment, tested: Tested) -> list[Part | None]:
+    """The parts that need outputs."""
+    metric = tested.metric(experiment.task)
+    rows: list[dict[str, Any]] = [one.to_json() for one in tested.reports]
+    values = {"this run": {row["width"]: [row[metric.name]] for row in rows}}
+    told = (
+        f"{capital(best_width(metric, {row['width']: row[metric.name] for row in rows}))} "
+        f"The beam of the training was {tested.main}."
+    )
+    profiles = [(f"beam {one.profile.width}", one.profile) for one in tested.reports]
+    main = [one for _, one in profiles].index(tested.at(tested.main).profile)
+    last = len(profiles) - 1
+    certain = {main, last} if profiles[main][1].width > 1 else {last}  # one hypothesis is sure
+    return [
+        against_width(values, metric, [told]),
+        by_position({number: profiles[number] for number in sorted({0, main})}),
+        blamed(profiles),
+        calibrated({number: profiles[number] for number in sorted(certain)}),
+    ]
+
+
+def best_width(metric: Metric, found: Mapping[int, float]) -> str:
+    """With which widths a number is best.
+
+    >>> best_width(Metric("las", "LAS"), {1: 0.5, 2: 0.5})
+    'LAS is the same with all widths: 50.00 %.'
+    """
+    best = best_of(metric, found)
+    number = value(metric, found[best[0]])
+    if len(best) == len(found) > 1:
+        return f"{metric.spoken} is the same with all widths: {number}."
+    beams = f"beams of {listed([str(k) for k in sorted(best)])}" if len(best) > 1 else beam(best[0])
+    return f"{metric.spoken} is best with {beams}: {number}."

@@ -1,0 +1,85 @@
+"""What a run proves: its certificates, and the figure of their parts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..theory.certificate import Certificate
+from ..theory.numbers import named
+from .bound import Curve, draw_parts
+from .figure import Drawn, canvas
+from .palette import THEMED
+from .part import Part, Table
+
+TICKS = 5
+"""How many numbers of examples the figure names."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What is certified of a run."""
+
+    curve: Curve | None
+    """Certificates of the loss; None: nothing bounds it."""
+    share: Certificate | None
+    """Of the cost, as a share of the most that an output can cost."""
+    told: tuple[str, ...]
+    """Both in words, and what they rest on."""
+
+
+def proven(proof: Proof) -> Part:
+    """The part of a run whose losses the theorems speak of."""
+    columns: dict[str, Certificate] = {}
+    if proof.curve is not None:
+        last = proof.curve.certificates[-1]
+        columns[named(last.upper, last.clip)] = last
+    if proof.share is not None:
+        columns["cost, as a share"] = proof.share
+    figures = () if proof.curve is None else (figure(proof.curve),)
+    tables = (table(columns),) if columns else ()
+    return Part("proof", "What the run proves", proof.told, figures, tables)
+
+
+def table(columns: Mapping[str, Certificate]) -> Table:
+    """The parts of each bound."""
+    names = {
+        "mean on training examples, each before the update on it": "empirical_loss",
+        "roll-in gap: beams that the learned policy did not choose": "roll_in_gap",
+        "deviation of a sample of this size": "deviation",
+        "bound: the sum of these": "bound",
+        "u: nothing is larger": "upper",
+        "delta: the bound may fail with this probability": "delta",
+        "examples": "rounds",
+    }
+    rows = [
+        (label, *(f"{getattr(one, name) or 0:.6g}" for one in columns.values()))
+        for label, name in names.items()
+    ]
+    bound = {(list(names.values()).index("bound"), 1 + i) for i in range(len(columns))}
+    return Table(("", *columns), tuple(rows), frozenset(bound))
+
+
+def figure(curve: Curve) -> Drawn:
+    """The bound and its parts against the number of examples."""
+    found = curve.certificates
+    with canvas("bound") as paper:
+        lines = draw_parts(paper.axes, curve, THEMED)
+        for line, name in zip(lines, ("bound", "empirical_loss"), strict=True):
+            what = name.replace("_", " ")
+            told = [f"{one.rounds:,} examples: {what} {getattr(one, name):.4g}" for one in found]
+            paper.mark(line, told)
+        count_examples(paper.axes, [one.rounds for one in found])
+        paper.legend()
+        rows = [{"examples": one.rounds, **one.parts, "bound": one.bound} for one in found]
+        title = f"{found[-1].statement}: the bound and its parts, after more and more examples"
+        return paper.drawn(title, rows)
+
+
+def count_examples(axes: Any, counts: list[int]) -> None:
+    """Name some numbers of examples in full."""
+    from matplotlib.ticker import NullLocator
+
+    step = max(1, (len(counts) - 1) // (TICKS - 1))
+    chosen = counts[::-1][::step]
+    axes.set_xticks(chosen, [f"{count:,}" for count in chosen])
+    axes.xaxis.set_minor_locator(NullLocator())

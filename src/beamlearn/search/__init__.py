@@ -1,0 +1,1 @@
+"""One search: spaces, scorers, beams, and what happened on the way."""

@@ -1,0 +1,182 @@
+"""BEAMSEARCH (Algorithm 1), with n-best lists, confidences and scores that add up."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from ..check import check_example, check_steps, check_width
+from .beam import (
+    Step,
+    advance,
+    expand,
+    final_choice,
+    finish_of,
+    initial_beam,
+    policy,
+    settled_beam,
+    take,
+)
+from .history import History, Recorder
+from .scorer import Scorer
+from .space import Finish, SearchSpace
+from .trace import Trace
+
+if TYPE_CHECKING:
+    from ..reports.search_drawing import Drawing
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One complete output of a search."""
+
+    output: Any
+    score: float
+    probability: float
+    """Its share of the final beam: softmax of the scores on the n-best list."""
+    step_scores: tuple[float, ...]
+    """What each action added to the score; they sum to `score`."""
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a beam search found for each example; Python objects are built when asked for."""
+
+    trace: Trace
+    final_scores: Float[Tensor, "batch k"]
+    """Scores of the n-best lists, best first; with their gradient if that was asked for."""
+    final_mask: Bool[Tensor, "batch k"]
+
+    def __len__(self) -> int:
+        return self.final_scores.shape[0]
+
+    @property
+    def scores(self) -> Float[Tensor, " batch"]:
+        """The score of the best output of each example."""
+        return self.final_scores[:, 0]
+
+    @cached_property
+    def outputs(self) -> list[Any]:
+        """The best output of each example."""
+        best = self.trace.best_actions(1)[:, 0].tolist()
+        paths = [[action for action in actions if action >= 0] for actions in best]
+        return self.trace.space.outputs(range(len(self)), paths)
+
+    @cached_property
+    def nbest(self) -> list[list[Hypothesis]]:
+        """Up to k outputs of each example, best first.
+
+        They are the best neighbors at the transition into the terminal beam: all complete, and
+        the first is the result.
+        """
+        return [self._nbest(example) for example in range(len(self))]
+
+    @property
+    def beams(self) -> list[list[list[Any]]]:
+        """The beams that were visited, as outputs so far; the last holds the result alone."""
+        return self.trace.beams
+
+    def history(self, example: int = 0) -> History:
+        """What happened to one example, in plain values: for tables and pictures."""
+        check_example(example, len(self))
+        recorder = Recorder(self.trace.space, example)
+        for row in self.trace.rows[example]:
+            recorder.add(row)
+        return recorder.history()
+
+    def draw(self, example: int = 0) -> "Drawing":
+        """The search of one example as a picture; a notebook shows it."""
+        from ..reports.search_drawing import Drawing  # HTML is for those who look
+
+        return Drawing(self.history(example))
+
+    def _nbest(self, example: int) -> list[Hypothesis]:
+        scores = self.final_scores[example][self.final_mask[example]].detach().double()
+        paths = [self.trace.last(example, slot) for slot in range(len(scores))]
+        outputs = self.trace.outputs(example, paths)
+        shares = scores.softmax(dim=-1)
+        return [
+            Hypothesis(output, score, share, tuple(path.step_scores))
+            for output, score, share, path in zip(
+                outputs, scores.tolist(), shares.tolist(), paths, strict=True
+            )
+        ]
+
+
+def beam_search(
+    space: SearchSpace[Any],
+    scorer: Scorer,
+    width: int = 8,
+    *,
+    finish: Finish | None = None,
+    gradients: bool = False,
+    max_steps: int | None = None,
+) -> SearchResult:
+    """Find the outputs that a beam of `width` nodes leads to.
+
+    Algorithm 1:  b <- {v_(0)};  while BEST(b, 1, s) is not terminal:  b <- POLICY(G, b, k, s)
+
+    Width 1 is greedy search. With `gradients=True` the scores of the n-best lists carry their
+    gradient; which hypotheses are on the lists is held fixed.
+
+    >>> import beamlearn as bl
+    >>> words = bl.GraphSpace("", lambda word: [word + "a", word + "b"] if len(word) < 2 else [])
+    >>> scorer = bl.FunctionScorer(lambda path: path[-1].count("b") - 2 * path[-1].startswith("b"))
+    >>> bl.beam_search(words, scorer, width=2).outputs
+    [('', 'a', 'ab')]
+    """
+    width = check_width(width)
+    finish = finish_of(space, finish)
+    steps: list[Step] = []
+    with torch.set_grad_enabled(gradients):
+        beam = initial_beam(space, scorer)
+        while beam.examples.numel() > 0:
+            check_steps(beam.depth, max_steps or space.max_steps)
+            neighbors = expand(space, scorer, beam)
+            step = take(beam, neighbors, policy(neighbors, width, finish))
+            steps.append(step)
+            settled = settled_beam(step)
+            if settled is not None:
+                last = final_choice(settled, neighbors.scale)
+                steps.append(take(settled, last, policy(last, width, finish)))
+            beam, _ = advance(space, scorer, beam, step)
+        return SearchResult(Trace(space, steps), *_final_lists(steps, beam.scores))
+
+
+def exhaustive_search(
+    space: SearchSpace[Any], scorer: Scorer, *, limit: int = 100_000, max_steps: int | None = None
+) -> SearchResult:
+    """Rank every output of a small space, for checking: a beam from which nothing falls.
+
+    Raises ValueError if a beam would hold more than `limit` nodes.
+    """
+    result = beam_search(space, scorer, width=limit, max_steps=max_steps)
+    widest = max((int(step.ranked.sum(dim=-1).max()) for step in result.trace.steps), default=0)
+    if widest >= limit:
+        raise ValueError(
+            f"Exhaustive search is for spaces of fewer than `limit` = {limit} nodes at one depth, "
+            "but this one has more; raise `limit` or check a smaller example."
+        )
+    return result
+
+
+def _final_lists(
+    steps: Sequence[Step], like: Tensor
+) -> tuple[Float[Tensor, "batch k"], Bool[Tensor, "batch k"]]:
+    """Collect the rows that ended at each step, in the order of the examples."""
+    if not steps:
+        return like.new_zeros(0, 1), like.new_zeros(0, 1, dtype=torch.bool)
+    width = max(step.slots.shape[1] for step in steps)
+    last = [step for step in steps if step.some_ended]
+
+    def lists(name: str) -> Tensor:
+        parts = [getattr(step, name)[step.ended] for step in last]
+        pad = torch.nn.functional.pad
+        return torch.cat([pad(part, (0, width - part.shape[1])) for part in parts])
+
+    order = torch.cat([step.examples[step.ended] for step in last]).argsort()
+    return lists("scores")[order], lists("ranked")[order]

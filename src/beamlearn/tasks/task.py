@@ -1,0 +1,160 @@
+"""Kind: what a task tells of itself, so that it can be trained, kept, tested and loaded."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence, Sized
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+
+from ..data.text import DataError
+from ..evaluation.error_profile import Profile
+from ..evaluation.evaluate import Evaluation
+from ..learning.iterates import Mixture
+from ..search.scorer import Scorer
+from ..search.space import SearchSpace
+from .data import DataSet
+from .settings import Experiment, ModelSettings
+
+
+@runtime_checkable
+class Model(Protocol):
+    """What is trained; to `learn` and `evaluate` it is the task."""
+
+    mixture: Mixture | None
+    """What it decodes with in place of the weights of its scorer, if anything."""
+
+    @property
+    def settings(self) -> ModelSettings:
+        """What it is made of."""
+        ...
+
+    @property
+    def scorer(self) -> Scorer:
+        """What has the weights."""
+        ...
+
+    def vocabulary(self) -> dict[str, Any]:
+        """Its symbols and their numbers, for vocabulary.json."""
+        ...
+
+    def space(self, batch: Any) -> SearchSpace[Any]:
+        """The search space of a batch of examples."""
+        ...
+
+
+@runtime_checkable
+class Report(Protocol):
+    """How good a model is, at one beam width."""
+
+    @property
+    def width(self) -> int:
+        """Of the beam."""
+        ...
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """Example by example, in the order of the data."""
+        ...
+
+    @property
+    def profile(self) -> Profile:
+        """Where the model goes wrong."""
+        ...
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers that there are, `width` among them."""
+        ...
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """What bounds the losses of a linear model, whatever the input."""
+
+    feature_norm: float
+    """The largest norm of the features of one action."""
+    actions: int
+    """The most actions that a hypothesis has."""
+    cost: float
+    """By how much c* of two nodes can differ for each action in which they do."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An example to look at."""
+
+    example: Sized
+    """In numbers, as `space` takes them."""
+    text: str
+    """What people read."""
+    right: str | None = None
+    """The right output, where it is known."""
+    headings: tuple[str, ...] = ()
+    """What each step decides on, where that is known before the search."""
+    aligned: bool = False
+    """Do all outputs have equally many parts, each with the right one at its place?"""
+
+
+E = TypeVar("E", bound=Experiment)
+D = TypeVar("D", bound=DataSet)
+M = TypeVar("M", bound=Model)
+
+
+class Kind(ABC, Generic[E, D, M]):
+    """A task with its experiments `E`, data sets `D` and models `M`."""
+
+    name: str
+    """The `task` of its experiments."""
+    experiment: type[E]
+    unit: str
+    """What a step of a search decides on."""
+    symbols: str
+    """What the vocabulary of a model holds."""
+    step_cost: float | None = None
+    """Where all outputs of an input take equally many steps and every c* is exact: the most that
+    an output can cost, for each of its steps."""
+
+    @abstractmethod
+    def read(self, path: str, experiment: E) -> D:
+        """Read a file as the files of an experiment are read."""
+
+    @abstractmethod
+    def build(self, experiment: E, train: D, seed: int, device: str) -> M:
+        """A new model for a training set, with random weights."""
+
+    @abstractmethod
+    def rebuild(self, experiment: E, vocabulary: Mapping[str, Any], device: str) -> M:
+        """A model before its weights are loaded; RuntimeError or ValueError if it cannot be."""
+
+    @abstractmethod
+    def check_warm_start(self, model: M, train: D, source: str) -> None:
+        """Refuse a warm start from the run `source` that cannot learn from the training set."""
+
+    @abstractmethod
+    def examples(self, model: M, data: D) -> Sequence[Sized]:
+        """The data in numbers, for batches."""
+
+    def ranges(self, model: M) -> Ranges | None:
+        """What bounds its losses, if anything is known."""
+        return None
+
+    @abstractmethod
+    def judge(self, found: Evaluation, validation: D) -> str:
+        """What was found on the validation set, in words."""
+
+    def subject(self, model: M, data: D, number: int) -> Subject:
+        """One example of the data, to look at."""
+        (example,) = self.examples(model, data.take([number]))
+        return Subject(example, " ".join(data.words[number]), "(that of the file)")
+
+    def typed(self, model: M, text: str, right: str | None) -> Subject:
+        """An input that somebody has typed, maybe with the right output, to look at."""
+        raise DataError(
+            f"Typed input was not expected, as the task {self.name!r} takes none; give a file."
+        )
+
+    def spell(self, model: M, output: Any) -> str:
+        """An output of a space, as people read it."""
+        return str(output)
+
+    @abstractmethod
+    def report(self, model: M, data: D, width: int) -> Report:
+        """Decode data with a beam of `width` and compare with what is right."""

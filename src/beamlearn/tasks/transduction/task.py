@@ -1,0 +1,104 @@
+"""Transduction, as experiments, the command line and estimators see it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, final
+
+from ...data.text import DataError
+from ...evaluation.evaluate import Evaluation
+from ...training.settings import SettingsError
+from ..task import Kind, Subject
+from .experiment import Experiment
+from .model import Transducer, scorer_of
+from .pairs import Pairs, read_pairs
+from .report import TransductionReport, report
+from .space import Encoded
+from .symbols import Symbols
+
+
+@final
+class TransductionKind(Kind[Experiment, Pairs, Transducer]):
+    """A sequence for each sequence."""
+
+    name = "transduce"
+    experiment = Experiment
+    unit = "tokens"
+    symbols = "symbols of sources and targets"
+
+    def read(self, path: str, experiment: Experiment) -> Pairs:
+        return read_pairs(path, experiment.references)
+
+    def build(self, experiment: Experiment, train: Pairs, seed: int, device: str) -> Transducer:
+        model = Transducer.build(
+            experiment.transducer, train.sources, train.references, seed=seed, device=device
+        )
+        check_lengths(model, train)
+        return model
+
+    def rebuild(
+        self, experiment: Experiment, vocabulary: Mapping[str, Any], device: str
+    ) -> Transducer:
+        symbols, settings = Symbols.from_json(vocabulary), experiment.transducer
+        return Transducer(settings, symbols, scorer_of(settings, symbols), device)
+
+    def check_warm_start(self, model: Transducer, train: Pairs, source: str) -> None:
+        check_lengths(model, train)
+        if model.settings.target_min_count > 1:
+            return
+        target, known = model.symbols.target, model.symbols.target_numbers
+        for place, several in zip(train.places, train.references, strict=True):
+            for token in (token for text in several for token in target.cut(text)):
+                if token not in known:
+                    raise SettingsError(
+                        f"`warm_start`: {source} must know every token of the training data, but "
+                        f"it has no {token!r} as in {place}; train it on the same data."
+                    )
+
+    def examples(self, model: Transducer, data: Pairs) -> list[Encoded]:
+        return [model.encode(*pair) for pair in zip(data.sources, data.references, strict=True)]
+
+    def judge(self, found: Evaluation, validation: Pairs) -> str:
+        share = float((found.costs > 0).double().mean())
+        return f"{share:.2%} of the outputs cost something, {found.cost:.3f} on average"
+
+    def subject(self, model: Transducer, data: Pairs, number: int) -> Subject:
+        source, references = data.sources[number], data.references[number]
+        return Subject(model.encode(source, references), source, " | ".join(references))
+
+    def typed(self, model: Transducer, text: str, right: str | None) -> Subject:
+        tokens = [] if right is None else model.symbols.target.cut(right)
+        if tokens and not model.symbols.target_numbers.keys() & set(tokens):
+            raise ValueError(
+                f"The right output must have tokens that the model can write, but of {right!r} it "
+                f"knows none ({tokens[0]!r} is one); separate them as the training data does."
+            )
+        return Subject(model.encode(text, () if right is None else (right,)), text, right)
+
+    def spell(self, model: Transducer, output: Sequence[int]) -> str:
+        return model.text(output)
+
+    def report(self, model: Transducer, data: Pairs, width: int) -> TransductionReport:
+        return report(model, data.sources, data.references, width)
+
+
+def check_lengths(model: Transducer, train: Pairs) -> None:
+    """Refuse targets that are longer than an output may be."""
+    settings, cut = model.settings, model.symbols.target.cut
+    lacking: dict[str, tuple[int, int]] = {}
+    for place, source, several in zip(train.places, train.sources, train.references, strict=True):
+        longest = max(len(cut(text)) for text in several)
+        limit = model.limit(model.encode(source))
+        if longest > limit:
+            lacking[place] = longest, limit
+    if lacking:
+        place, (longest, limit) = next(iter(lacking.items()))
+        more = max(tokens - most for tokens, most in lacking.values())
+        others = f" ({len(lacking)} targets are too long)" if len(lacking) > 1 else ""
+        raise DataError(
+            f"{place}: A target may have {limit} tokens, as length_factor = "
+            f"{settings.length_factor:g} and length_extra = {settings.length_extra} allow for its "
+            f"source, but it has {longest}{others}; set length_extra = "
+            f"{settings.length_extra + more}, or remove it."
+        )
+
+
+TRANSDUCTION = TransductionKind()

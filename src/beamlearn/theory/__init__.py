@@ -1,0 +1,1 @@
+"""The theorems as numbers: certificates, regret, and what bounds a loss."""

@@ -1,0 +1,389 @@
+"""The best policy in hindsight: epsilon_m, the least average loss on stored trajectories.
+
+epsilon_m = min over |theta| <= R of (1 / m) sum_t l(theta, b^t)
+
+The beams b^t stay those that LEARN visited; only their scores change with theta. Where the loss
+is convex and the scores are linear in theta, the minimum is found with a proof of how far it can
+be at most: every tangent of a convex function lies below it, and a weighted mean of tangents has
+a known minimum over the ball.
+"""
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
+
+from ..check import by_name, check_choice
+from ..learning.optimizers import check_positive, project
+from ..learning.trajectory import ENTRIES_AT_ONCE, Trajectory
+from ..losses import AnyLoss, check_needs
+from ..losses.baselines import SURROGATES
+from ..search.linear_scorer import LinearScorer
+from ..search.scorer import Scorer
+from .tangents import Bundle, Vector
+
+Reduction = Literal["sum", "mean"]
+Average = Callable[[Vector], tuple[float, Vector]]
+"""The average loss at some weights, and a subgradient."""
+OnStep = Callable[[int, float, float | None], None]
+"""What is told after each step: evaluations so far, least average loss, lower bound."""
+
+
+@dataclass(frozen=True)
+class Hindsight:
+    """What is known of epsilon_m."""
+
+    value: float
+    """The least average loss that was found."""
+    lower: float | None
+    """What no weights in the ball can go below; None: nothing was proven."""
+    weights: dict[str, Tensor]
+    """The state of the scorer with the least average loss."""
+    evaluations: int
+    """How often the average loss of all trajectories was computed."""
+
+    @property
+    def certified(self) -> bool:
+        """Is there a proven lower bound?"""
+        return self.lower is not None
+
+    @property
+    def gap(self) -> float | None:
+        """How far `value` can be from the minimum at most; None: nobody knows."""
+        return None if self.lower is None else self.value - self.lower
+
+    def __str__(self) -> str:
+        how = f"after {self.evaluations} evaluations"
+        if self.lower is None:
+            return f"epsilon_m is estimated at {self.value:.6g} {how}; less may be possible."
+        return f"epsilon_m is proven to be from {self.lower:.6g} to {self.value:.6g} {how}."
+
+
+def best_in_hindsight(
+    trajectories: Sequence[Trajectory | None],
+    scorer: Scorer,
+    loss: AnyLoss | str,
+    *,
+    radius: float | None = None,
+    reduction: Reduction = "sum",
+    steps: int = 200,
+    tolerance: float = 1e-4,
+    linear: bool | None = None,
+    on_step: OnStep | None = None,
+) -> Hindsight:
+    """Find weights of `scorer` with the least average loss on the beams of `trajectories`.
+
+    The average is over examples; trajectories come from `learn(..., trajectories=True)`. The
+    search starts from the weights of the scorer, and leaves them as they are. It takes at most
+    `steps` steps.
+
+    The minimum over the ball of `radius` is certified if the loss is convex, the scores are
+    linear in the weights, and the beams finish by padding (otherwise their effective width, and
+    with it the loss, jumps with the scores). The search then ends as soon as the gap is at most
+    `tolerance` times the larger of 1 and the value. `linear=None` takes a `LinearScorer`, and a
+    scorer whose attribute `linear` is true, for linear unless it normalizes. That a loss is convex
+    is believed if it says so, and refused if its values show that it is not. In all other cases
+    each step is a pass of Adam, and what comes out is an estimate from above.
+
+    >>> import beamlearn as bl, torch
+    >>> def digits(goal):
+    ...     more = lambda word: [word + d for d in "01"] if len(word) < 3 else []
+    ...     return bl.GraphSpace("", more, cost=lambda path: float(path[-1] != goal))
+    >>> scorer = bl.LinearScorer(lambda path: {"ones": path[-1].count("1")}, names=["ones"])
+    >>> optimizer = torch.optim.SGD(scorer.parameters(), lr=1.0)
+    >>> rounds = bl.learn([["101"], ["011"], ["111"]], bl.GraphTask(digits), scorer, optimizer,
+    ...     loss="log_loss_neighbors", width=2, trajectories=True)
+    >>> paths = [round.trajectory for round in rounds]
+    >>> best = best_in_hindsight(paths, scorer, "log_loss_neighbors", radius=2.0)
+    >>> best.certified, best.gap < 1e-3, round(best.value, 2)
+    (True, True, 3.18)
+    """
+    loss = by_name(SURROGATES, loss, "loss") if isinstance(loss, str) else loss
+    check_choice(reduction, ("sum", "mean"), "reduction")
+    if radius is not None:
+        check_positive("radius", radius)
+    check_positive("tolerance", tolerance)
+    check_positive("steps", steps)
+    paths = [path for path in trajectories if path is not None]
+    if not paths or len(paths) < len(trajectories):
+        raise ValueError(
+            "`trajectories` must hold at least one, and no None, but "
+            f"{len(trajectories) - len(paths)} of {len(trajectories)} were None; keep them with "
+            "`learn(..., trajectories=True)`."
+        )
+    for path in paths:
+        check_needs(loss, path.oracle.full)
+    model = deepcopy(scorer).eval()
+    if not any(p.requires_grad for p in model.parameters()):
+        raise ValueError(
+            "`scorer` must have parameters that require a gradient, but none does; there is "
+            "nothing to choose in hindsight."
+        )
+    problem = Problem(paths, model, loss, reduction)
+    convex = getattr(loss, "convex", False) and all(path.finish == "pad" for path in paths)
+    if linear is None:
+        linear = isinstance(scorer, LinearScorer) or getattr(scorer, "linear", False)
+        linear = linear and scorer.normalize is None
+    lower = None
+    if radius is not None and convex and linear:
+        model.double()
+        value, lower, evaluations = _certify(problem, radius, steps, tolerance, on_step)
+    else:
+        value, evaluations = _estimate(problem, radius, steps, on_step)
+    found, own = model.state_dict(), scorer.state_dict()
+    weights = {name: found[name].to(own[name].dtype) for name in own}
+    return Hindsight(value, lower, weights, evaluations)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The average loss of the examples of stored trajectories, as a function of the weights."""
+
+    paths: Sequence[Trajectory]
+    model: Scorer
+    loss: AnyLoss
+    reduction: Reduction
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """theta, part by part."""
+        return [p for p in self.model.parameters() if p.requires_grad]
+
+    @property
+    def examples(self) -> int:
+        """How many the average is over."""
+        return sum(map(len, self.paths))
+
+    def losses(self, path: Trajectory) -> Float[Tensor, " batch"]:
+        """The losses of one trajectory under the current weights."""
+        return path.replay(self.model).losses(self.loss, self.reduction)
+
+    @torch.no_grad()
+    def value(self) -> float:
+        """The average loss under the current weights."""
+        return sum(float(self.losses(path).sum()) for path in self.paths) / self.examples
+
+    def set(self, theta: Vector) -> None:
+        """Give the model these weights, as a copy: they are later changed in place."""
+        vector_to_parameters(theta.clone(), self.parameters)
+
+    def __call__(self, theta: Vector) -> tuple[float, Vector]:
+        self.set(theta)
+        value, slope = 0.0, torch.zeros_like(theta)
+        for path in self.paths:
+            total = self.losses(path).sum() / self.examples
+            value += float(total.detach())
+            if total.requires_grad:
+                slope += _gradient(total[None], self.parameters)[0]
+        return value, slope
+
+
+# --- an estimate --------------------------------------------------------------------------------
+
+RATE = 0.01
+"""Of Adam, at the start; it falls to 0 linearly."""
+
+
+def _estimate(
+    problem: Problem, radius: float | None, steps: int, on_step: OnStep | None
+) -> tuple[float, int]:
+    """Leave the best weights that passes of Adam find in the model."""
+    model, parameters = problem.model, problem.parameters
+    optimizer = torch.optim.Adam(parameters, lr=RATE)
+    order = torch.Generator().manual_seed(0)
+    if radius is not None:
+        project(parameters, radius)
+    value, best = problem.value(), deepcopy(model.state_dict())
+    for step in range(1, steps + 1):
+        for group in optimizer.param_groups:
+            group["lr"] = RATE * (1 - (step - 1) / steps)
+        for number in torch.randperm(len(problem.paths), generator=order).tolist():
+            incurred = problem.losses(problem.paths[number]).mean()
+            if incurred.requires_grad:
+                optimizer.zero_grad()
+                incurred.backward()
+                optimizer.step()
+            if radius is not None:
+                project(parameters, radius)
+        found = problem.value()
+        if found < value:
+            value, best = found, deepcopy(model.state_dict())
+        if on_step is not None:
+            on_step(step + 1, value, None)
+    model.load_state_dict(best)
+    return value, steps + 1
+
+
+# --- a certified minimum ------------------------------------------------------------------------
+
+ROUNDING = 1e-12
+"""No gap can be told from 0 below this share of the value."""
+
+
+def _certify(
+    problem: Problem, radius: float, steps: int, tolerance: float, on_step: OnStep | None
+) -> tuple[float, float, int]:
+    """Leave the best weights that a level bundle method finds in the model.
+
+    Lemarechal, Nemirovskii and Nesterov (1995), "New variants of bundle methods". Each step goes
+    from the best point so far to a near one where all tangents are below a level between the
+    lower bound and the value. If there is no such point in the ball, the level is a lower bound.
+    """
+    project(problem.parameters, radius)
+    point = best = parameters_to_vector(problem.parameters).detach().clone()
+    average = _linearized(problem) if _fits(problem) else problem
+    value, lower, evaluations = torch.inf, -torch.inf, 0
+    bundle = Bundle(radius)
+    while evaluations < steps:
+        evaluations += 1
+        found, slope = average(point)
+        bundle.add(point, found, slope)
+        if found < value:
+            value, best = found, point
+        enough = max(tolerance, ROUNDING) * max(1.0, abs(value))
+        lower, point = bundle.search(best, value, lower, enough)
+        if on_step is not None:
+            on_step(evaluations, value, lower)
+        if value - lower <= enough:
+            break
+    problem.set(best)
+    return value, min(lower, value), evaluations
+
+
+# --- scores that are affine in theta ------------------------------------------------------------
+
+DERIVATIVES_AT_ONCE = 1 << 23
+"""Scores are differentiated once for all, if no trajectory has more derivatives than this."""
+
+
+def _fits(problem: Problem) -> bool:
+    """Can the scores of a trajectory be differentiated all at once?"""
+    weights = sum(p.numel() for p in problem.parameters)
+    entries = max(
+        sum(t.neighbors.local.numel() for t in path.transitions) for path in problem.paths
+    )
+    return not getattr(problem.loss, "final", False) and weights * entries <= DERIVATIVES_AT_ONCE
+
+
+@dataclass(frozen=True)
+class Beams:
+    """Visited beams with equally many neighbors, whose scores are slope . theta + offset."""
+
+    entries: Int[Tensor, " derivatives"]
+    """Of which neighbor a derivative is that is not 0, counted through all beams."""
+    places: Int[Tensor, " derivatives"]
+    """After which weight it is."""
+    slopes: Float[Tensor, " derivatives"]
+    offset: Float[Tensor, "beams n"]
+    costs: Float[Tensor, "beams n"]
+    width: Int[Tensor, " beams"]
+    mask: Bool[Tensor, "beams n"]
+    share: Float[Tensor, " beams"]
+    """What the loss at each beam counts in the average."""
+
+    def scores(self, theta: Vector) -> Float[Tensor, "beams n"]:
+        """s of every neighbor."""
+        added = self.offset.flatten().index_add(0, self.entries, theta[self.places] * self.slopes)
+        return added.view_as(self.offset)
+
+    def incur(self, theta: Vector, loss: AnyLoss) -> tuple[float, Vector]:
+        """What these beams add to the average loss and its subgradient."""
+        scores = self.scores(theta).requires_grad_()
+        total = loss(scores, self.costs, self.width, self.mask) @ self.share
+        pull = torch.autograd.grad(total, scores)[0].flatten()
+        slope = torch.zeros_like(theta)
+        return float(total.detach()), slope.index_add(
+            0, self.places, pull[self.entries] * self.slopes
+        )
+
+
+def _linearized(problem: Problem) -> Average:
+    """The average loss without further replays, which are slow: one linear map gives all scores."""
+    zero = torch.zeros_like(parameters_to_vector(problem.parameters))
+    problem.set(zero)
+    groups: dict[int, list[Beams]] = {}
+    parts: list[Beams] = []
+    by_path = [_beams_of(problem, path) for path in problem.paths]
+    for found in by_path:
+        for beams in found:
+            n = beams.costs.shape[1]
+            group = groups.setdefault(n, [])
+            group.append(beams)
+            if sum(b.costs.numel() for b in group) >= ENTRIES_AT_ONCE:
+                parts.append(_joined(groups.pop(n)))
+    parts += map(_joined, groups.values())
+    _check_affine(problem, by_path[0])
+
+    def average(theta: Vector) -> tuple[float, Vector]:
+        value, slope = 0.0, zero
+        for part in parts:
+            more, steeper = part.incur(theta, problem.loss)
+            value, slope = value + more, slope + steeper
+        return value, slope
+
+    return average
+
+
+def _beams_of(problem: Problem, path: Trajectory) -> list[Beams]:
+    """The beams of one trajectory, step by step."""
+    transitions = path.replay(problem.model).transitions
+    if not transitions:
+        return []
+    scores = [t.neighbors.scores for t in transitions]
+    slopes = _gradient(torch.cat([s.flatten() for s in scores]), problem.parameters)
+    steps = torch.bincount(torch.cat([t.step.examples for t in transitions]))
+    if problem.reduction == "sum":
+        steps = torch.ones_like(steps)
+    share = 1 / (steps.to(slopes.dtype) * problem.examples)
+    found = []
+    for t, s, slope in zip(
+        transitions, scores, slopes.split([s.numel() for s in scores]), strict=True
+    ):
+        entries, places = slope.nonzero(as_tuple=True)
+        fields = (s.detach(), t.neighbors.costs, t.width, t.neighbors.mask, share[t.step.examples])
+        found.append(Beams(entries, places, slope[entries, places], *fields))
+    return found
+
+
+def _joined(group: Sequence[Beams]) -> Beams:
+    """One after another."""
+    sizes = torch.tensor([0, *(beams.costs.numel() for beams in group)]).cumsum(0).tolist()
+    entries = [beams.entries + size for beams, size in zip(group, sizes, strict=False)]
+    names = ("places", "slopes", "offset", "costs", "width", "mask", "share")
+    fields = ([getattr(beams, name) for beams in group] for name in names)
+    return Beams(torch.cat(entries), *map(torch.cat, fields))
+
+
+def _gradient(values: Float[Tensor, " n"], parameters: Sequence[Tensor]) -> Float[Tensor, "n d"]:
+    """The derivative of every value after every weight."""
+    each = torch.eye(len(values), dtype=values.dtype, device=values.device)
+    found = torch.autograd.grad(values, parameters, each, is_grads_batched=True, allow_unused=True)
+    return torch.cat(
+        [
+            values.new_zeros(len(values), p.numel()) if g is None else g.flatten(1)
+            for p, g in zip(parameters, found, strict=True)
+        ],
+        dim=1,
+    )
+
+
+@torch.no_grad()
+def _check_affine(problem: Problem, beams: Sequence[Beams]) -> None:
+    """Complain if scores of the first trajectory do not change with the weights as they should."""
+    generator = torch.Generator().manual_seed(0)
+    for p in problem.parameters:
+        p.copy_(torch.randn(p.shape, generator=generator))
+    theta = parameters_to_vector(problem.parameters)
+    transitions = problem.paths[0].replay(problem.model).transitions
+    for transition, expected in zip(transitions, beams, strict=True):
+        scores = transition.neighbors.scores
+        if not torch.allclose(scores, expected.scores(theta), rtol=1e-6, atol=1e-6):
+            raise ValueError(
+                "A certified minimum needs scores that are linear in the weights, but those of "
+                f"{type(problem.model).__name__} are not; pass `linear=False` for an estimate."
+            )

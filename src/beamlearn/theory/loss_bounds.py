@@ -1,0 +1,152 @@
+"""How large a loss can be: the `upper` that certificates need, from ranges of scores and costs."""
+
+from collections.abc import Callable
+from math import exp, isfinite, log, log1p
+
+from ..check import by_name, check_width
+
+PerStep = float | Callable[[int], float]
+"""One number for all transitions, or a function of the transition i = 1, 2, ..."""
+
+
+def loss_bound(
+    loss_name: str, *, score_range: float, cost_range: float, width: int, neighbors: int
+) -> float:
+    """The largest value of a loss at one beam, whatever its options.
+
+    Scores of two neighbors differ by at most S = `score_range`, costs by at most
+    C = `cost_range`; there are at most n = `neighbors` of them, and k = `width`. With C > 0 each
+    bound is attained where costs are 0 or C and scores 0 or S, the dear ones high:
+
+    - perceptron_first, 1 < n; perceptron_last, k < n:  S
+    - margin_last, k < n:  1 + S
+    - cost_sensitive_margin_last, upper_bound, k < n:  C (1 + S)
+    - log_loss_beam:  log(1 + (m - 1) e^S) for the m = min(k + 1, n) terms of its sum
+    - log_loss_neighbors:  the same with m = n
+    - cost_sensitive_margin_beam, 1 < n:  C + S
+    - softmax_margin_beam:  log(k) + C + S if star(1) can fall out, k < n; else it is one of the
+      n terms, log(1 + (n - 1) e^(C + S))
+    - weighted pairs:  C (1 + S) P, where P is the most pairs that a gap in the costs can part.
+      With p neighbors below the gap that is p (n - p) for all pairs, p = floor(n / 2); for the
+      hybrid min(p, k) (n - p), p = min(k, floor(n / 2)); for the bipartite k (n - k), k < n
+    - optimal_completion:  that of log_loss_neighbors, as KL(q || p) is convex in q, thus
+      largest where q is one neighbor
+    - minimum_risk, 1 < n:  C (attained if k < n, else approached as S grows)
+
+    and 0 otherwise.
+
+    >>> loss_bound("upper_bound", score_range=4.0, cost_range=1.0, width=2, neighbors=6)
+    5.0
+    >>> loss_bound("upper_bound", score_range=4.0, cost_range=1.0, width=8, neighbors=6)
+    0.0
+    """
+    for name, value in (("score_range", score_range), ("cost_range", cost_range)):
+        if not (isfinite(value) and value >= 0):
+            raise ValueError(
+                f"`{name}` must be a finite number of at least 0, but {value} came; give the "
+                "largest difference between two neighbors of a beam."
+            )
+    if neighbors < 1:
+        raise ValueError(
+            f"`neighbors` must be at least 1, but {neighbors} came; give the most that a beam has."
+        )
+    table = _largest(score_range, cost_range, check_width(width), neighbors)
+    return by_name(table, loss_name, "loss with a known bound")
+
+
+def trajectory_bound(
+    loss_name: str,
+    *,
+    horizon: int,
+    score_range: PerStep,
+    cost_range: PerStep,
+    width: int,
+    neighbors: int | Callable[[int], int],
+    mean: bool = False,
+) -> float:
+    """The largest loss of a trajectory of at most h = `horizon` beams.
+
+    The sum of `loss_bound` over the transitions i = 1, ..., h - 1 from b_i; ranges and numbers
+    of neighbors may be functions of i. With `mean=True`, for losses that are averaged along the
+    trajectory, or for a loss that is incurred once (minimum_risk): the largest of them.
+
+    A transition into a terminal beam has width 1 (decision 2), and it may come early. So the
+    bound at each is the larger one of those for `width` and for 1.
+
+    >>> margins = linear_score_range(radius=1.0, feature_norm=0.5, accumulate=True)
+    >>> trajectory_bound("margin_last", horizon=4, score_range=margins, cost_range=1.0, width=2,
+    ...     neighbors=6)
+    9.0
+    """
+    if horizon < 1:
+        raise ValueError(
+            f"`horizon` must be at least 1, but {horizon} came; count the beams of the longest "
+            "trajectory, the initial one among them."
+        )
+
+    def largest(step: int, k: int) -> float:
+        return loss_bound(
+            loss_name,
+            score_range=_at(score_range, step),
+            cost_range=_at(cost_range, step),
+            width=k,
+            neighbors=neighbors(step) if callable(neighbors) else neighbors,
+        )
+
+    steps = [max(largest(step, 1), largest(step, width)) for step in range(1, horizon)]
+    return max(steps, default=0.0) if mean or loss_name in ONCE else sum(steps, 0.0)
+
+
+def linear_score_range(
+    radius: float, feature_norm: float, *, accumulate: bool
+) -> Callable[[int], float]:
+    """By how much scores theta . phi can differ among the neighbors of b_i.
+
+    |theta| <= R = `radius` and |phi| <= F = `feature_norm` per action give |theta . phi| <= R F,
+    a range of 2 R F; where scores add up along a path (`accumulate`), i actions have 2 R F i.
+
+    >>> linear_score_range(2.0, 1.0, accumulate=True)(3)
+    12.0
+    """
+    for name, value in (("radius", radius), ("feature_norm", feature_norm)):
+        if not (isfinite(value) and value >= 0):
+            raise ValueError(f"`{name}` must be a finite number of at least 0, but {value} came.")
+    return lambda step: 2.0 * radius * feature_norm * (step if accumulate else 1)
+
+
+def _at(value: PerStep, step: int) -> float:
+    return value(step) if callable(value) else value
+
+
+def _largest(s: float, c: float, k: int, n: int) -> dict[str, float]:
+    """The largest value of every loss."""
+    rivals, crowded = float(n > 1), float(n > k)
+    half, inside = n // 2, min(k, n // 2)
+    return {
+        "perceptron_first": s * rivals,
+        "perceptron_last": s * crowded,
+        "margin_last": (1.0 + s) * crowded,
+        "cost_sensitive_margin_last": c * (1.0 + s) * crowded,
+        "upper_bound": c * (1.0 + s) * crowded,
+        "log_loss_beam": _log_sum(min(k + 1, n), s),
+        "log_loss_neighbors": _log_sum(n, s),
+        "cost_sensitive_margin_beam": (c + s) * rivals,
+        "softmax_margin_beam": log(k) + c + s if n > k else _log_sum(n, c + s),
+        "weighted_pairs_all": c * (1.0 + s) * half * (n - half),
+        "weighted_pairs_bipartite": c * (1.0 + s) * k * max(0, n - k),
+        "weighted_pairs_hybrid": c * (1.0 + s) * inside * (n - inside),
+        "optimal_completion": _log_sum(n, s),
+        "minimum_risk": c * rivals,
+    }
+
+
+def _log_sum(terms: int, ahead: float) -> float:
+    """log(1 + (terms - 1) e^ahead), without overflow."""
+    if terms == 1:
+        return 0.0
+    rest = log(terms - 1) + ahead
+    return max(0.0, rest) + log1p(exp(-abs(rest)))
+
+
+ONCE = frozenset({"minimum_risk"})
+"""Losses that a trajectory incurs at its last transition alone."""

@@ -1,0 +1,145 @@
+"""What a run logged of its examples, and whether the theorems speak of it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+from torch import nn
+
+from ..strategies import Continue
+from ..training.run import Run
+from ..training.settings import Learning
+
+
+class NoGuaranteeError(ValueError):
+    """A run that the theorems say nothing about; the message has every reason."""
+
+
+@final
+@dataclass(frozen=True)
+class Evidence:
+    """One entry per example, in the order of training, each from before the update on it."""
+
+    rounds: tuple[int, ...]
+    losses: tuple[float, ...]
+    costs: tuple[float, ...]
+    optima: tuple[float, ...]
+    """c*(b_1)."""
+    steps: tuple[int, ...]
+    on_policy: tuple[bool, ...] | None
+    """Theorem 4's indicator; None: it was not logged."""
+    betas: tuple[float, ...] | None
+    """The probability of following the oracle, where the strategy interpolates."""
+
+    def __len__(self) -> int:
+        return len(self.losses)
+
+    @property
+    def horizon(self) -> int:
+        """h of the longest trajectory."""
+        return max(self.steps) + 1
+
+    def upto(self, count: int) -> "Evidence":
+        """What was known after so many examples."""
+        cut = {name: field and field[:count] for name, field in vars(self).items()}
+        return Evidence(**cut)
+
+
+def evidence_of(records: Iterable[Mapping[str, Any]]) -> Evidence | None:
+    """Read rounds.jsonl; None if its rounds do not tell of single examples."""
+    rounds = [record for record in records if "examples" in record]
+    if not rounds or not all("each" in record for record in rounds):
+        return None
+    each = [record["each"] for record in rounds]
+    flags = all("on_policy" in one for one in each)
+    counts = [len(one["losses"]) for one in each]
+    betas = [record.get("beta") for record in rounds]
+
+    def spread(values: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(v for v, count in zip(values, counts, strict=True) for _ in range(count))
+
+    return Evidence(
+        rounds=spread([record["round"] for record in rounds]),
+        losses=chained(each, "losses"),
+        costs=chained(each, "costs"),
+        optima=chained(each, "optima"),
+        steps=chained(each, "steps"),
+        on_policy=chained(each, "on_policy") if flags else None,
+        betas=None if None in betas else spread(betas),
+    )
+
+
+def chained(each: Sequence[Mapping[str, Any]], name: str) -> tuple[Any, ...]:
+    """One field of all examples."""
+    return tuple(value for one in each for value in one[name])
+
+
+def obstacles(learning: Learning, scorer: nn.Module, warm: bool) -> list[str]:
+    """Why the theorems say nothing about a training; empty if they do.
+
+    `warm` says whether its first weights are those of another run.
+    """
+    first, last = learning.first_width, learning.final_width
+    found = {
+        "the rounds did not take examples in random order and log each loss; train with --stream": (
+            not learning.stream
+        ),
+        f"of {learning.epochs} epochs all but the first saw their examples again, and what was "
+        "learned from an example says nothing new about it; train with --epochs 1": (
+            learning.epochs > 1
+        ),
+        "with dropout the recorded losses are not those of the policy; train with "
+        f"{without_dropout(scorer)}": has_dropout(scorer),
+        f"the width went from {first} to {last}, so the iterates are policies of different "
+        "spaces; train at one width": first != last,
+        "its first weights are those of another run, which may have learned from the same "
+        "examples; train without --warm-start": warm,
+    }
+    return [reason for reason, holds in found.items() if holds]
+
+
+def without_dropout(scorer: nn.Module) -> str:
+    """The options that leave nothing to chance."""
+    words = any(hasattr(module, "word_dropout") for module in scorer.modules())
+    return "--dropout 0 and --word-dropout 0" if words else "--dropout 0"
+
+
+def has_dropout(scorer: nn.Module) -> bool:
+    """Does it draw anything at random in training?"""
+    rates = [m.p for m in scorer.modules() if isinstance(m, nn.Dropout)]
+    rates += [m.dropout for m in scorer.modules() if isinstance(m, nn.RNNBase)]
+    rates += [getattr(m, "word_dropout", 0.0) for m in scorer.modules()]
+    return any(rate > 0 for rate in rates)
+
+
+def qualified(run: Run, learning: Learning, scorer: nn.Module, warm: bool) -> Evidence:
+    """The evidence of a run that the theorems speak of; otherwise an error with every reason."""
+    reasons = obstacles(learning, scorer, warm)
+    evidence = evidence_of(run.rounds())
+    if evidence is None and not reasons:
+        reasons.append("no round is logged yet; train it with --resume")
+    strategy = learning.collection(1)
+    if evidence is not None and evidence.on_policy is None and not isinstance(strategy, Continue):
+        reasons.append(
+            f"the log lacks the on-policy flags that {type(strategy).__name__.lower()} needs; "
+            "restore rounds.jsonl from a copy, or train anew"
+        )
+    if not reasons and not one_pass(run.rounds(), learning.final_width):
+        reasons.append(
+            "rounds.jsonl is not the log of one pass at one width; restore it from a copy, or "
+            "train anew"
+        )
+    if evidence is None or reasons:
+        raise NoGuaranteeError(
+            f"The theorems say nothing about the run in {run.path}: {'. Also, '.join(reasons)}."
+        )
+    return evidence
+
+
+def one_pass(records: Iterable[Mapping[str, Any]], width: int) -> bool:
+    """Does a log have every round once, at one width, and at most one epoch?"""
+    lines = list(records)
+    rounds = [line["round"] for line in lines if "examples" in line]
+    widths = {line["width"] for line in lines if "examples" in line}
+    epochs = max((line.get("epoch", 0) for line in lines), default=0)
+    return rounds == list(range(1, len(rounds) + 1)) and widths <= {width} and epochs <= 1

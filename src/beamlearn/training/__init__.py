@@ -1,0 +1,1 @@
+"""Training to the end: settings, epochs, validation, progress, and the run folder."""

@@ -1,0 +1,114 @@
+"""Show a training: a live bar on a terminal, plain lines elsewhere."""
+
+from collections.abc import Callable
+from time import monotonic
+from types import TracebackType
+from typing import final
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from ..evaluation.evaluate import Evaluation
+from ..learning.learn import Round
+from .trainer import Training, Validation
+
+PLAIN_SECONDS = 20.0
+"""How often a plain line is printed within an epoch."""
+
+
+def bars(console: Console) -> Progress:
+    """Progress bars with room for words; nothing where there is no terminal."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TextColumn("{task.fields[state]}"),
+        TimeRemainingColumn(compact=True),
+    )
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+@final
+class Display:
+    """Watch a training on a console: loss, cost increases, speed, time left, and each epoch.
+
+    `unit` is what a step decides on (for a tagger, words); `judge` puts a validation in words.
+    """
+
+    def __init__(self, console: Console, unit: str, judge: Callable[[Evaluation], str]) -> None:
+        self.console, self.unit, self.judge = console, unit, judge
+        self.progress = bars(console)
+        self.bar = self.progress.add_task("training", total=None, state="")
+        self.recent = Recent()
+        self.told = monotonic()
+
+    def __enter__(self) -> "Display":
+        self.progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.progress.stop()
+
+    def __call__(self, training: Training, event: Round | Validation) -> None:
+        if isinstance(event, Round):
+            self._round(training, event)
+        else:
+            self._validation(training, event)
+
+    def _round(self, training: Training, round: Round) -> None:
+        self.recent.add(round)
+        epoch = f"epoch {training.validated + 1}/{training.settings.epochs}"
+        state = f"width {round.width}  {self.recent.describe(self.unit)}"
+        self.progress.update(
+            self.bar, completed=round.number, total=training.rounds, description=epoch, state=state
+        )
+        if not self.console.is_terminal and monotonic() - self.told >= PLAIN_SECONDS:
+            self.told = monotonic()
+            share = round.number / training.rounds
+            self._print(f"{epoch}  {share:.0%}  {state}")
+
+    def _validation(self, training: Training, found: Validation) -> None:
+        self.told = monotonic()
+        best = "  (best so far)" if found.best else ""
+        self._print(
+            f"epoch {found.epoch}/{training.settings.epochs}  "
+            f"{self.recent.describe(self.unit)}  validation {self.judge(found.evaluation)}{best}"
+        )
+        self.recent = Recent()
+        if found.stop and found.epoch < training.settings.epochs:
+            patience = training.settings.patience
+            epochs = "1 epoch" if patience == 1 else f"{patience} epochs"
+            self._print(f"stopped: no better validation for {epochs}")
+
+    def _print(self, line: str) -> None:
+        """Print a line as it is: whole, however narrow the console, and without markup."""
+        self.console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+@final
+class Recent:
+    """Averages over the rounds of an epoch so far."""
+
+    def __init__(self) -> None:
+        self.began = self.last = monotonic()
+        self.loss, self.increases, self.steps = 0.0, 0, 0
+
+    def add(self, round: Round) -> None:
+        """Count a round."""
+        self.last = monotonic()  # validation, which comes after it, is not training
+        self.loss += float(round.losses.sum())
+        self.increases += int(round.increases.sum())
+        self.steps += int(round.steps.sum())
+
+    def describe(self, unit: str) -> str:
+        """Loss and cost increases per step, and steps per second."""
+        steps = max(1, self.steps)
+        speed = self.steps / max(1e-9, self.last - self.began)
+        return (
+            f"loss {self.loss / steps:.3f}  cost increases {self.increases / steps:.1%}  "
+            f"{speed:,.0f} {unit}/s"
+        )

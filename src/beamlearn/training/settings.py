@@ -1,0 +1,285 @@
+"""How to learn: every choice in one checked value, from Python, TOML or a command line."""
+
+import sys
+from collections.abc import Callable, Mapping
+from inspect import signature
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar, get_args
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from ..algorithms import ALGORITHMS, BASELINES, Algorithm
+from ..check import by_name, unknown
+from ..losses import Loss, with_options
+from ..losses.baselines import SURROGATES
+from ..losses.ranked import Best
+from ..strategies import STRATEGIES, Interpolate, Reset, Stop, Strategy, as_strategy, linear
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+Model = TypeVar("Model", bound="Settings")
+ROWS = {**ALGORITHMS, **BASELINES}
+
+
+class SettingsError(ValueError):
+    """A setting that cannot be used; the message names it."""
+
+
+class Settings(BaseModel):
+    """A frozen group of settings that refuses keys it does not know."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+
+def one_of(table: Mapping[str, Any], kind: str) -> AfterValidator:
+    """Accept the names in `table`; answer a misspelling with the nearest one."""
+
+    def check(name: str) -> str:
+        by_name(table, name, kind)
+        return name
+
+    return AfterValidator(check)
+
+
+def _ramp(value: object) -> str:
+    """Accept a number, or two with a colon: from the first to the second during training."""
+    parts = str(value).split(":")
+    try:
+        numbers = [float(part) for part in parts]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (1, 2):
+        raise ValueError(f"must be a number, or two as in 1:8, but {str(value)!r} came")
+    return ":".join(parts)
+
+
+def _widths(value: str) -> str:
+    if not all(part.isdecimal() and int(part) >= 1 for part in value.split(":")):
+        raise ValueError(
+            f"must be a whole number of at least 1, or two as in 1:8, but {value!r} came"
+        )
+    return value
+
+
+def _probabilities(value: str) -> str:
+    if not all(0 <= float(part) <= 1 for part in value.split(":")):
+        raise ValueError(
+            f"must be between 0 and 1, or two such numbers as in 0.9:0, but {value!r} came"
+        )
+    return value
+
+
+Width = Annotated[str, BeforeValidator(_ramp), AfterValidator(_widths)]
+Beta = Annotated[str, BeforeValidator(_ramp), AfterValidator(_probabilities)]
+
+
+class Learning(Settings):
+    """The choices of the meta-algorithm, and those of the optimizer under it."""
+
+    algorithm: Annotated[str, one_of(ROWS, "algorithm")] = Field(
+        default="continue",
+        description="A row of the paper's Table 1, which chooses strategy, loss and width: "
+        f"{', '.join(ALGORITHMS)}; or a baseline: {', '.join(BASELINES)}.",
+    )
+    strategy: Annotated[str, one_of(STRATEGIES, "strategy")] | None = Field(
+        default=None,
+        description="How training beams are chosen, in place of the row's: "
+        f"{', '.join(STRATEGIES)}.",
+    )
+    loss: Annotated[str, one_of(SURROGATES, "loss")] | None = Field(
+        default=None, description=f"The loss, in place of the row's: {', '.join(SURROGATES)}."
+    )
+    best: Best | None = None
+    """Of equally cheap neighbors, learn toward the first or the best-scored? Not for pairs."""
+    width: Width | None = None
+    """Of the beam, in place of the row's; first:last widens it during the first half."""
+    beta: Beta | None = None
+    """For interpolate: how often to follow the oracle; first:last changes it evenly."""
+    epochs: Annotated[int, Field(ge=1)] = 10
+    """How often to go through the training data."""
+    batch_size: Annotated[int, Field(ge=1)] = 32
+    """How many examples an update learns from."""
+    reduction: Literal["sum", "mean"] = "sum"
+    """Add up the losses along a trajectory, or average them?"""
+    optimizer: Literal["adam", "gradient", "leader"] = "adam"
+    """Adam, projected gradient descent, or following the regularized leader."""
+    learning_rate: Annotated[float, Field(gt=0)] = 3e-3
+    """At the start; without Adam, round t has this rate divided by the root of t."""
+    schedule: Literal["constant", "linear", "cosine"] = "linear"
+    """How the learning rate of Adam falls to 0 by the last round."""
+    clip: Annotated[float, Field(gt=0)] = 5.0
+    """The largest norm of a gradient for Adam."""
+    radius: Annotated[float, Field(gt=0)] | None = None
+    """The largest norm of all weights together; not for Adam."""
+    stream: bool = False
+    """Take the examples in random order, not by length, and log each loss, for certificates?"""
+    mixture: Annotated[int, Field(ge=0)] = 0
+    """How many iterates to keep, drawn evenly from all rounds, for --policy mixture."""
+    average: bool = False
+    """Keep the average of all iterates, for --policy average?"""
+    patience: Annotated[int, Field(ge=0)] | None = 5
+    """Stop after so many epochs without a better validation cost; 0: never."""
+    seed: Annotated[int, Field(ge=0)] = 0
+    """Of the first weights, the order of the data, dropout and coins."""
+
+    @model_validator(mode="after")
+    def _check_beta(self) -> "Learning":
+        if (self.strategy == "interpolate") != (self.beta is not None):
+            raise ValueError(
+                "`beta` goes with the strategy interpolate, and only with it; give both "
+                "(strategy = interpolate, beta = 0.5) or neither"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_radius(self) -> "Learning":
+        if self.radius is not None and self.optimizer == "adam":
+            raise ValueError(
+                "`radius` goes with the optimizers gradient and leader, which project the weights, "
+                "but adam came; leave it out, or choose one of them"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_best(self) -> "Learning":
+        loss = self.named_loss
+        if self.best is not None and "best" not in signature(loss).parameters:
+            able = [n for n, known in SURROGATES.items() if "best" in signature(known).parameters]
+            raise ValueError(
+                f"`best` goes with a loss that has one best neighbor, but {loss.__name__} has "
+                f"none; leave it out, or choose one of {', '.join(able)}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_final(self) -> "Learning":
+        loss = self.named_loss
+        if not loss.final:
+            return self
+        if min(self._widths) < 2:
+            raise ValueError(
+                f"`width` must be at least 2 for {loss.__name__}, which compares outputs of the "
+                "final beam, but 1 came"
+            )
+        chosen = type(self.row.strategy) if self.strategy is None else STRATEGIES[self.strategy]
+        if chosen in (Stop, Reset):
+            raise ValueError(
+                f"`strategy` must lead to a full final beam for {loss.__name__}, but stop and "
+                "reset do not; choose continue, oracle or interpolate"
+            )
+        return self
+
+    @property
+    def row(self) -> Algorithm:
+        """The row of Table 1."""
+        return ROWS[self.algorithm]
+
+    @property
+    def _widths(self) -> list[int]:
+        """The width, or the first and the last one."""
+        if self.width is None:
+            return [self.row.width]
+        return [int(part) for part in self.width.split(":")]
+
+    @property
+    def named_loss(self) -> Loss:
+        """The loss of the row, or the one in its place, before options."""
+        return self.row.loss if self.loss is None else SURROGATES[self.loss]
+
+    @property
+    def surrogate(self) -> Loss:
+        """The loss that is chosen."""
+        loss = self.named_loss
+        return loss if self.best is None else with_options(loss, best=self.best)
+
+    @property
+    def first_width(self) -> int:
+        """The width at the start of training."""
+        return self._widths[0]
+
+    @property
+    def final_width(self) -> int:
+        """The width at the end of training, and the one to decode with."""
+        return self._widths[-1]
+
+    def width_at(self, rounds: int) -> Callable[[int], int]:
+        """The width as a function of the round, in a training of so many rounds."""
+        first, last = self._widths[0], self._widths[-1]
+        span = max(1, rounds // 2)
+        step = 1 if last >= first else -1
+        several = abs(last - first)
+        return lambda t: first + step * min(several, (t - 1) * (several + 1) // span)
+
+    def collection(self, rounds: int) -> Strategy:
+        """The strategy that is chosen, in a training of so many rounds."""
+        if self.beta is not None:
+            first, *last = (float(part) for part in self.beta.split(":"))
+            return Interpolate(linear(first, last[0] if last else first, rounds))
+        return self.row.strategy if self.strategy is None else as_strategy(self.strategy)
+
+    @property
+    def local(self) -> bool:
+        """Is every decision learned by itself, as with maximum likelihood and DAgger?"""
+        log_loss = self.named_loss.__name__ in ("log_loss_neighbors", "optimal_completion")
+        return log_loss and max(self._widths) == 1
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read settings from a TOML file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise SettingsError(
+            f"{path}: cannot be read ({error.strerror}); check `--config`."
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: must be a TOML file in UTF-8, but {error}.") from None
+
+
+def parse(model: type[Model], values: Mapping[str, Any], source: str = "") -> Model:
+    """Check `values`; the message for a wrong one names its key and where it came from."""
+    try:
+        return model.model_validate(dict(values))
+    except ValidationError as error:
+        where = f"{source}: " if source else ""
+        raise SettingsError(where + _sentence(model, error)) from None
+
+
+def groups_in(model: type[Settings]) -> dict[str, type[Settings]]:
+    """The fields that are groups of settings themselves."""
+    return {
+        name: kind
+        for name, field in model.model_fields.items()
+        for kind in (field.annotation, *get_args(field.annotation))
+        if isinstance(kind, type) and issubclass(kind, Settings)
+    }
+
+
+def _sentence(model: type[Settings], error: ValidationError) -> str:
+    """The first thing that is wrong, with its key; a misspelled one before one that is missing."""
+    found = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    path = [str(part) for part in found["loc"] if not str(part).startswith("function-")]
+    key = ".".join(path)
+    if found["type"] == "extra_forbidden":
+        for name in path[:-1]:
+            model = groups_in(model)[name]
+        return unknown(model.model_fields, path[-1], "setting")
+    if found["type"] == "missing":
+        return f"`{key}` is required, but it is missing; set it, or give --{path[-1]}."
+    message = found["msg"].removeprefix("Value error, ").rstrip(".")
+    ours = found["type"] == "value_error"  # says itself what came
+    came = "" if ours else f", but {found['input']!r} came"
+    return f"`{key}`: {message}{came}." if key else f"{message}."

@@ -1,0 +1,241 @@
+"""Training: epochs of `learn`, validation and early stopping, with a state that can be saved."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass
+from math import cos, isfinite, pi
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..check import NotFiniteError
+from ..evaluation.evaluate import Evaluation, evaluate
+from ..learning.iterates import Average, Reservoir, joined, parted
+from ..learning.learn import BestOnValidation, Round, Task, learn, minibatches
+from ..learning.optimizers import FollowTheLeader, ProjectedGradient, project
+from ..learning.seeds import seed_of
+from ..search.scorer import Scorer
+from .batches import batches_of
+from .settings import Learning
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What the end of an epoch found on the validation set."""
+
+    epoch: int
+    """From 1 on."""
+    round: int
+    evaluation: Evaluation
+    best: bool
+    """Is it the lowest cost so far?"""
+    stop: bool
+    """Was it the last one, because the epochs or the patience are over?"""
+
+
+def decay(schedule: str, done: float) -> float:
+    """What the learning rate is multiplied with after a share `done` of all rounds."""
+    factors: dict[str, Callable[[float], float]] = {
+        "constant": lambda _: 1.0,
+        "linear": lambda x: 1.0 - x,
+        "cosine": lambda x: 0.5 + 0.5 * cos(pi * x),
+    }
+    return factors[schedule](done)
+
+
+class Training:
+    """One training of a scorer, from its first round to its last.
+
+    Iterate over it: it yields every `Round` (with its trajectory, if `trajectories` are asked
+    for) and, at the end of each epoch, a `Validation`.
+    Between any two of them `state` can be saved; a `Training` that is built alike and given
+    that state goes on to the same weights. Nothing depends on a random generator's past: the
+    order of each epoch, and dropout and coins of each round, are drawn from numbers made of the
+    seed and the position.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        scorer: Scorer,
+        examples: Sequence[Sized],
+        validation: Sequence[Sized],
+        settings: Learning,
+        *,
+        trajectories: bool = False,
+    ) -> None:
+        self.task, self.scorer, self.settings = task, scorer, settings
+        self.examples, self.trajectories = examples, trajectories
+        self.validation = batches_of(validation, settings.batch_size)
+        self.rounds_per_epoch = -(-len(examples) // settings.batch_size)
+        self.rounds = self.rounds_per_epoch * settings.epochs
+        self.optimizer = optimizer_of(settings, scorer)
+        self.frozen = {name for name, p in scorer.named_parameters() if not p.requires_grad}
+        self.best = BestOnValidation(scorer)
+        self.reservoir = Reservoir(settings.mixture, settings.seed) if settings.mixture else None
+        self.average = Average() if settings.average else None
+        self.round = 0
+        """How many rounds are done."""
+        self.validated = 0
+        """How many epochs were validated."""
+        self.stopped = False
+
+    def __iter__(self) -> Iterator[Round | Validation]:
+        events = self._events()
+        while True:
+            with torch.random.fork_rng(devices=[]):  # the caller's random numbers stay their own
+                event = next(events, None)
+            if event is None:
+                return
+            yield event
+
+    def _events(self) -> Iterator[Round | Validation]:
+        try:
+            while not self.stopped:
+                if self.round < (self.validated + 1) * self.rounds_per_epoch:
+                    yield from self._epoch()
+                yield self._validate()
+        except NotFiniteError as error:
+            raise NotFiniteError(
+                f"Training diverged after round {self.round}: its numbers are no longer finite; "
+                "train anew with a smaller learning rate or clip."
+            ) from error
+
+    def _epoch(self) -> Iterator[Round]:
+        """The rounds of the current epoch that are not done yet."""
+        self.scorer.train()
+        coins = torch.Generator()
+        for round in learn(
+            self._batches(coins),
+            self.task,
+            self.scorer,
+            self.optimizer,
+            loss=self.settings.surrogate,
+            strategy=self.settings.collection(self.rounds),
+            width=self.settings.width_at(self.rounds),
+            reduction=self.settings.reduction,
+            clip=self.settings.clip if self.settings.optimizer == "adam" else None,
+            generator=coins,
+            first_round=self.round + 1,
+            trajectories=self.trajectories,
+        ):
+            self.round = round.number
+            if not isfinite(round.gradient_norm + float(round.losses.sum())):
+                raise NotFiniteError("The loss or its gradient is not finite.")
+            yield round
+
+    def batches(self, epoch: int) -> list[list[Any]]:
+        """What the rounds of an epoch, counted from 0, learn from."""
+        order = torch.Generator().manual_seed(seed_of(self.settings.seed, "epoch", epoch))
+        cut = minibatches if self.settings.stream else batches_of
+        return list(cut(self.examples, self.settings.batch_size, generator=order))
+
+    def _batches(self, coins: torch.Generator) -> Iterator[list[Any]]:
+        """The batches of the current epoch that are left; each sets the scene for its round."""
+        settings = self.settings
+        batches = self.batches(self.validated)
+        for batch in batches[self.round - self.validated * self.rounds_per_epoch :]:
+            torch.manual_seed(seed_of(settings.seed, "dropout", self.round))
+            coins.manual_seed(seed_of(settings.seed, "coins", self.round))
+            if settings.optimizer == "adam":
+                done = self.round / self.rounds
+                for group in self.optimizer.param_groups:
+                    group["lr"] = settings.learning_rate * decay(settings.schedule, done)
+            if self.reservoir is not None:
+                self.reservoir.offer(self.round + 1, self.scorer)
+            if self.average is not None:
+                self.average.offer(self.scorer)
+            yield batch
+
+    def _validate(self) -> Validation:
+        found = evaluate(self.validation, self.task, self.scorer, self.settings.final_width)
+        self.validated += 1
+        best = self.best.offer(found.cost)
+        patience = self.settings.patience or self.settings.epochs
+        tired = self.best.since_best >= patience
+        self.stopped = tired or self.validated == self.settings.epochs
+        return Validation(self.validated, self.round, found, best, self.stopped)
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Everything that the rest of the training depends on: tensors, and facts for JSON."""
+        tensors = {f"model.{name}": value for name, value in self.scorer.state_dict().items()}
+        for name, value in (self.best.state or {}).items():
+            if name not in self.frozen:  # they may be large, and are the same
+                tensors[f"best.{name}"] = value
+        moments = self.optimizer.state_dict()["state"]
+        tensors |= {f"optimizer.{name}": value for name, value in joined(moments).items()}
+        kept = {} if self.reservoir is None else self.reservoir.iterates
+        tensors |= {f"iterate.{name}": value for name, value in joined(kept).items()}
+        if self.average is not None:
+            tensors |= {f"average.{name}": value for name, value in self.average.state.items()}
+        cost = self.best.cost if self.best.state else None
+        facts = {
+            "iterates": list(kept),
+            "round": self.round,
+            "validated": self.validated,
+            "stopped": self.stopped,
+            "best_cost": cost,
+            "since_best": self.best.since_best,
+        }
+        return {name: value.detach().clone() for name, value in tensors.items()}, facts
+
+    def restore(self, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
+        """Go back to a saved state; a ValueError if it is not one of a training built alike."""
+        round, validated = facts["round"], facts["validated"]
+        begun = round - validated * self.rounds_per_epoch
+        if validated > self.settings.epochs or not 0 <= begun <= self.rounds_per_epoch:
+            raise ValueError(
+                f"A state must be of a training with the same settings and examples, but round "
+                f"{round} after {validated} validations is not on the way of this one."
+            )
+        groups: dict[str, dict[str, Tensor]] = {name: {} for name in GROUPS}
+        for name, value in tensors.items():
+            group, _, rest = name.partition(".")
+            groups[group][rest] = value
+        self.scorer.load_state_dict(groups["model"])
+        moments = parted(_copied(groups["optimizer"]))
+        if self.reservoir is not None:
+            iterates = parted(groups["iterate"])
+            self.reservoir.iterates = {number: iterates[number] for number in facts["iterates"]}
+        if self.average is not None:
+            self.average.count, self.average.state = round, _copied(groups["average"])
+        state = self.optimizer.state_dict()
+        self.optimizer.load_state_dict({**state, "state": moments})
+        self.round, self.validated, self.stopped = round, validated, facts["stopped"]
+        self.best = BestOnValidation(self.scorer)
+        if groups["best"]:
+            frozen = {name: groups["model"][name] for name in self.frozen}
+            self.best.recall(frozen | groups["best"], facts["best_cost"], facts["since_best"])
+
+
+Watcher = Callable[[Training, Round | Validation], None]
+"""Called after every round and every validation."""
+
+
+def fit(training: Training, *watchers: Watcher) -> None:
+    """Train to the end, and leave the scorer with the best parameters, in evaluation mode."""
+    for event in training:
+        for watch in watchers:
+            watch(training, event)
+    training.best.restore()
+    training.scorer.eval()
+
+
+GROUPS = ("model", "best", "optimizer", "iterate", "average")
+"""What the name of a tensor in a state begins with."""
+
+
+def _copied(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """In memory of their own, as they will be updated in place."""
+    return {name: value.clone() for name, value in tensors.items()}
+
+
+def optimizer_of(settings: Learning, scorer: Scorer) -> torch.optim.Optimizer:
+    """The optimizer that is chosen, for all weights that are to be learned."""
+    learned = [p for p in scorer.parameters() if p.requires_grad]
+    if settings.optimizer == "adam":
+        return torch.optim.Adam(learned, lr=settings.learning_rate, fused=True)
+    if settings.radius is not None:
+        project(learned, settings.radius)
+    online = ProjectedGradient if settings.optimizer == "gradient" else FollowTheLeader
+    return online(learned, lr=settings.learning_rate, radius=settings.radius)

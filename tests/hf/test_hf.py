@@ -1,0 +1,440 @@
+import importlib
+import sys
+from functools import cache
+from itertools import product
+
+import pytest
+import torch
+
+import beamlearn as bl
+
+pytest.importorskip("transformers")
+
+from transformers import (
+    BartConfig,
+    BartForConditionalGeneration,
+    MarianConfig,
+    MarianMTModel,
+    T5Config,
+    T5EncoderModel,
+    T5ForConditionalGeneration,
+    T5Model,
+)
+
+from beamlearn import hf
+from beamlearn.hf.rules import UNSUPPORTED
+from beamlearn.search.pooled_search import pooled_search
+
+VOCABULARY, LIMIT = 40, 12
+LAYERS = {"encoder_layers": 1, "decoder_layers": 2}
+HEADS = {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
+SIZES = {"vocab_size": VOCABULARY, "d_model": 16, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32}
+PENALTIES = (0.0, 0.6, 1.0, 2.0, -0.5)
+STOPPING = (False, True, "never")
+CASES = [
+    ("bart", 2),
+    ("t5", 4),
+    ("marian", 8),
+    *(
+        pytest.param(kind, width, marks=pytest.mark.slow)
+        for kind, width in product(("bart", "t5", "marian"), (2, 3, 4, 8))
+        if (kind, width) not in {("bart", 2), ("t5", 4), ("marian", 8)}
+    ),
+]
+
+
+def t5_config():
+    """Made anew each time: some models write into theirs."""
+    return T5Config(
+        vocab_size=VOCABULARY,
+        d_model=16,
+        d_kv=8,
+        d_ff=32,
+        num_layers=2,
+        num_heads=2,
+        decoder_start_token_id=0,
+        tie_word_embeddings=False,
+    )
+
+
+def blank(kind):
+    if kind == "t5":
+        return T5ForConditionalGeneration(t5_config())
+    sizes = {**SIZES, **LAYERS, **HEADS, "forced_eos_token_id": None}
+    if kind == "bart":
+        return BartForConditionalGeneration(BartConfig(**sizes))
+    special = {"pad_token_id": 39, "eos_token_id": 0, "decoder_start_token_id": 39}
+    return MarianMTModel(MarianConfig(**sizes, **special))
+
+
+@torch.no_grad()
+def make(kind, seed=1):
+    """A model whose log-probabilities lie apart, and that ends now early, now late."""
+    model, generator = blank(kind).eval(), torch.Generator().manual_seed(seed)
+    for parameter in model.parameters():
+        if parameter.ndim == 2:
+            parameter.copy_(torch.randn(parameter.shape, generator=generator) * 0.6)
+    out, end = model.get_output_embeddings().weight, model.generation_config.eos_token_id
+    if kind == "t5":
+        out[end] *= 3
+    else:
+        out *= 0.5
+        model.final_logits_bias[0, end] = {"bart": 3.0, "marian": 2.0}[kind]
+    return model
+
+
+@cache
+def tiny(kind):
+    """The same, shared by tests that leave it as it is."""
+    return make(kind)
+
+
+def sources(model, lengths=(7, 2, 5, 4)):
+    """A batch of different lengths, padded."""
+    ids = torch.randint(3, 38, (len(lengths), 7), generator=torch.Generator().manual_seed(2))
+    mask = (torch.arange(7) < torch.tensor(lengths)[:, None]).long()
+    return ids.masked_fill(mask == 0, model.generation_config.pad_token_id), mask
+
+
+def generate(model, width, **settings):
+    """What `generate` finds: sequences and scores `[batch, k, ...]`."""
+    ids, mask = sources(model)
+    found = model.generate(
+        ids,
+        attention_mask=mask,
+        num_beams=width,
+        num_return_sequences=width,
+        do_sample=False,
+        output_scores=True,
+        return_dict_in_generate=True,
+        **{"max_new_tokens": LIMIT, **settings},
+    )
+    return found.sequences.unflatten(0, (-1, width)), found.sequences_scores.unflatten(
+        0, (-1, width)
+    )
+
+
+def search(model, width, **settings):
+    return hf.beam_search(
+        model, *sources(model), width=width, **{"max_new_tokens": LIMIT, **settings}
+    )
+
+
+def cut(sequences, rules):
+    """Sequences with one and the same filling after their ends."""
+    ends = torch.isin(sequences, torch.tensor(rules.ends))
+    ends[..., 0] = False  # some decoders start from an end token
+    return sequences.masked_fill(ends.cumsum(dim=-1) - ends.long() > 0, -1)
+
+
+def assert_same(model, width, **settings):
+    found, (sequences, scores) = (
+        search(model, width, **settings),
+        generate(model, width, **settings),
+    )
+    rules = hf.rules_of(model)
+    assert cut(found.sequences, rules).tolist() == cut(sequences, rules).tolist()
+    torch.testing.assert_close(found.scores, scores, atol=1e-4, rtol=0)
+    return found
+
+
+@pytest.mark.parametrize("early_stopping", STOPPING)
+@pytest.mark.parametrize("length_penalty", PENALTIES)
+@pytest.mark.parametrize(("kind", "width"), CASES)
+def test_it_finds_what_generate_finds(kind, width, length_penalty, early_stopping):
+    settings = {"length_penalty": length_penalty, "early_stopping": early_stopping}
+    assert_same(tiny(kind), width, **settings)
+
+
+@pytest.mark.parametrize("kind", ["bart", "t5", "marian"])
+def test_outputs_end_early_and_at_the_limit(kind):
+    """Otherwise the comparison would say little."""
+    nbest = [n for width in (2, 4, 8) for n in search(tiny(kind), width).result.nbest]
+    lengths = [len(hypothesis.output) for row in nbest for hypothesis in row]
+    assert lengths.count(LIMIT) > 5
+    assert len(set(lengths)) > 5
+
+
+def test_the_ways_to_stop_differ():
+    def steps(early_stopping):
+        found = search(tiny("bart"), 2, length_penalty=0.6, early_stopping=early_stopping)
+        return [len(rows) for rows in found.result.trace.rows]
+
+    early, usual, never = steps(True), steps(False), steps("never")
+    assert all(a <= b < c for a, b, c in zip(early, usual, never, strict=True))
+    assert early < usual
+
+
+@pytest.mark.parametrize("early_stopping", [False, True])
+@pytest.mark.parametrize("kind", ["bart", "t5", "marian"])
+def test_width_one_is_greedy(kind, early_stopping):
+    model = tiny(kind)
+    ids, mask = sources(model)
+    theirs = model.generate(ids, attention_mask=mask, do_sample=False, max_new_tokens=LIMIT)
+    found = search(model, 1, early_stopping=early_stopping).sequences[:, 0]
+    rules = hf.rules_of(model)
+    assert cut(found, rules).tolist() == cut(theirs, rules).tolist()
+
+
+@pytest.mark.parametrize("early_stopping", STOPPING)
+@pytest.mark.parametrize("width", [2, 5])
+def test_several_end_tokens(width, early_stopping):
+    model = make("bart")
+    usual = [token for row in search(model, 4).result.nbest for h in row for token in h.output]
+    common = max(set(usual) - {2}, key=usual.count)
+    model.generation_config.eos_token_id = [2, common, 11]
+    found = assert_same(model, width, early_stopping=early_stopping)
+    last = {h.output[-1] for row in found.result.nbest for h in row if len(h.output) < LIMIT}
+    assert common in last
+    assert last <= {2, common, 11}
+
+
+@pytest.mark.parametrize("length_penalty", PENALTIES)
+@pytest.mark.parametrize("early_stopping", STOPPING)
+def test_forced_tokens(length_penalty, early_stopping):
+    model = make("bart")
+    model.generation_config.forced_bos_token_id = 7
+    model.generation_config.forced_eos_token_id = 2
+    found = assert_same(model, 4, length_penalty=length_penalty, early_stopping=early_stopping)
+    outputs = [h.output for row in found.result.nbest for h in row]
+    assert {output[0] for output in outputs} == {7}
+    assert {output[-1] for output in outputs} == {2}
+
+
+def test_tokens_that_are_ruled_out():
+    model = make("marian")
+    usual = {token for row in search(model, 8).result.nbest for h in row for token in h.output}
+    banned = [*sorted(usual - {0}), 11, 12][:3]
+    config = model.generation_config
+    config.renormalize_logits = True
+    config.bad_words_ids, config.suppress_tokens = [[banned[0]], [banned[1]], [0]], [banned[2]]
+    found = assert_same(model, 4)
+    tokens = {token for row in found.result.nbest for h in row for token in h.output}
+    assert not tokens & set(banned)
+    assert 0 in tokens  # the end is never a bad word
+
+
+@pytest.mark.filterwarnings("ignore:Using the model-agnostic default `max_length`:UserWarning")
+def test_what_the_caller_leaves_out_is_as_in_generate():
+    model = make("bart")
+    ids, mask = sources(model)
+    config = model.generation_config
+
+    def same(length):
+        theirs = model.generate(ids, attention_mask=mask, num_beams=3, do_sample=False)
+        found = hf.beam_search(model, ids, mask, width=3).sequences[:, 0]
+        longest = int((cut(theirs, hf.rules_of(model)) >= 0).sum(dim=-1).max())
+        assert theirs.tolist() == found[:, :longest].tolist()
+        assert hf.rules_of(model).max_new_tokens == length
+
+    same(20)
+    config.length_penalty, config.early_stopping, config.max_length = 2.0, "never", 9
+    same(8)
+    config.max_length, config.max_new_tokens, config.length_penalty = None, 5, -1.0
+    same(5)
+
+
+def test_padding_is_read_off_the_sources():
+    model = tiny("marian")
+    ids, mask = sources(model)
+    one = hf.beam_search(model, ids, width=3, max_new_tokens=6)
+    two = hf.beam_search(model, ids, mask, width=3, max_new_tokens=6)
+    assert torch.equal(one.sequences, two.sequences)
+    assert torch.equal(one.scores, two.scores)
+
+
+def test_without_a_padding_token_every_symbol_is_read():
+    rules = hf.Rules(VOCABULARY, 0, (3,), 4, padding=3)
+    ids = torch.tensor([[3, 5, 3]])
+    assert hf.HuggingFaceSpace(ids, None, rules).attention_mask.tolist() == [[1, 1, 1]]
+    rules = hf.Rules(VOCABULARY, 0, (), 4)
+    assert hf.HuggingFaceSpace(ids * 0, None, rules).attention_mask.tolist() == [[1, 1, 1]]
+
+
+def test_sequences_are_filled_with_the_padding_token():
+    model = tiny("t5")
+    found = search(model, 4, length_penalty=0.0)
+    for row, nbest in zip(found.sequences.tolist(), found.result.nbest, strict=True):
+        for sequence, hypothesis in zip(row, nbest, strict=True):
+            rest = len(sequence) - 1 - len(hypothesis.output)
+            assert sequence == [0, *hypothesis.output, *[0] * rest]
+
+
+ASKED = {name: 0.5 if 0.0 in usual or 1.0 in usual else 3 for name, usual in UNSUPPORTED.items()}
+
+
+@pytest.mark.parametrize("name", sorted(UNSUPPORTED))
+def test_settings_that_are_not_supported_are_refused(name):
+    model = make("bart")
+    for neutral in (None, *UNSUPPORTED[name]):
+        setattr(model.generation_config, name, neutral)
+        hf.rules_of(model)
+    setattr(model.generation_config, name, ASKED[name])
+    with pytest.raises(
+        ValueError, match=f"asks for {name}={ASKED[name]!r}, which .*model.generate"
+    ):
+        search(model, 2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"bad_words_ids": [[3]]}, r"bad_words_ids=\[\[3\]\] without renormalize_logits"),
+        ({"suppress_tokens": [3]}, r"suppress_tokens=\[3\] without renormalize_logits"),
+        ({"bad_words_ids": [[3, 4]], "renormalize_logits": True}, "of several tokens"),
+        ({"forced_eos_token_id": [2, 3]}, r"forced_eos_token_id=\[2, 3\]"),
+        ({"decoder_start_token_id": None, "bos_token_id": None}, "decoder_start_token_id=None"),
+        ({"max_new_tokens": 0}, "`max_new_tokens` must be at least 1, but 0 came"),
+        ({"eos_token_id": [2, 5000]}, "must be one of the .* has eos_token_id=5000; set it in"),
+    ],
+)
+def test_settings_that_cannot_be_kept_to_are_refused(settings, message):
+    model = make("bart")
+    for name, value in settings.items():
+        setattr(model.generation_config, name, value)
+    with pytest.raises(ValueError, match=message):
+        hf.rules_of(model)
+
+
+@pytest.mark.parametrize("kind", [T5Model, T5EncoderModel])
+def test_models_that_cannot_generate_are_refused(kind):
+    with pytest.raises(TypeError, match=f"encoder-decoder that can generate, .* {kind.__name__}"):
+        hf.HuggingFaceScorer(kind(t5_config()))
+
+
+def test_without_transformers_the_message_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    monkeypatch.delitem(sys.modules, "beamlearn.hf")
+    with pytest.raises(ImportError, match=r"pip install beamlearn\[hf\]"):
+        importlib.import_module("beamlearn.hf")
+
+
+# --- the scorer in the library's own searches ---------------------------------------------------
+
+
+def setting(kind, power=0.0, lengths=(7, 2, 5, 4)):
+    """A space and a scorer."""
+    model = tiny(kind)
+    rules = hf.rules_of(model, LIMIT)
+    space = hf.HuggingFaceSpace(*sources(model, lengths), rules)
+    return space, hf.HuggingFaceScorer(model, length_power=power)
+
+
+@torch.no_grad()
+def log_probability(model, space, example, output):
+    """Read the whole output at once, without a cache."""
+    numbers = model(
+        input_ids=space.input_ids[example : example + 1],
+        attention_mask=space.attention_mask[example : example + 1],
+        decoder_input_ids=torch.tensor([[space.rules.start, *output[:-1]]]),
+    ).logits[0]
+    return float(numbers.log_softmax(dim=-1).gather(-1, torch.tensor(output)[:, None]).sum())
+
+
+@pytest.mark.parametrize("power", [0.0, 0.7])
+@pytest.mark.parametrize("how", ["pad", "first", "pool"])
+@pytest.mark.parametrize("kind", ["bart", "t5", "marian"])
+def test_scores_are_log_probabilities(kind, how, power):
+    space, scorer = setting(kind, power)
+    if how == "pool":
+        result = pooled_search(space, scorer, 4)
+    else:
+        result = bl.beam_search(space, scorer, 4, finish=how)
+    for example, nbest in enumerate(result.nbest):
+        for h in nbest:
+            assert len(h.output) == LIMIT or h.output[-1] in space.rules.ends
+            assert not set(h.output[:-1]) & set(space.rules.ends)
+            whole = log_probability(scorer.model, space, example, h.output)
+            assert h.score == pytest.approx(whole / len(h.output) ** power, abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["bart", "t5", "marian"])
+def test_a_beam_is_searched_as_if_it_were_alone(kind):
+    space, scorer = setting(kind, 1.0)
+    together = pooled_search(space, scorer, 4).nbest
+    for example in range(len(space)):
+        row = slice(example, example + 1)
+        ids, mask = space.input_ids[row], space.attention_mask[row]
+        alone = hf.HuggingFaceSpace(ids, mask, space.rules)
+        nbest = pooled_search(alone, scorer, 4).nbest[0]
+        assert [h.output for h in nbest] == [h.output for h in together[example]]
+
+
+def test_memories_are_values():
+    """A memory can be gone on from twice, to narrower and to wider beams."""
+    space, scorer = setting("bart")
+    with torch.no_grad():
+        start = scorer.start(space)
+        before = start.cache.get_seq_length(), start.logits.clone()
+        wide = torch.tensor([[3, 4], [5, 6], [7, 8], [9, 10]])
+        stays = torch.zeros(4, 2, dtype=torch.bool)
+        move = bl.Move(None, torch.zeros_like(wide), wide, stays, stays)
+        nodes = space.advance(space.initial(), move)
+        once, twice = (scorer.advance(start, nodes, move) for _ in range(2))
+        torch.testing.assert_close(once.logits, twice.logits)
+        assert (start.cache.get_seq_length(), once.cache.get_seq_length()) == (before[0], 2)
+        assert torch.equal(start.logits, before[1])
+        slots, stays = torch.tensor([[1], [0]]), torch.zeros(2, 1, dtype=torch.bool)
+        fewer = bl.Move(torch.tensor([3, 1]), slots, torch.tensor([[11], [12]]), stays, stays)
+        after = scorer.advance(once, space.advance(nodes, fewer), fewer)
+        for place, example, tokens in ((0, 3, [10, 11]), (1, 1, [5, 12])):
+            whole = scorer.model(
+                input_ids=space.input_ids[[example]],
+                attention_mask=space.attention_mask[[example]],
+                decoder_input_ids=torch.tensor([[space.rules.start, *tokens]]),
+            ).logits[0, -1]
+            torch.testing.assert_close(after.logits[place, 0], whole, atol=1e-4, rtol=0)
+
+
+def test_gradients_reach_the_model():
+    model = make("t5")
+    space = hf.HuggingFaceSpace(*sources(model), hf.rules_of(model, 5))
+    result = bl.beam_search(space, hf.HuggingFaceScorer(model), 2, gradients=True)
+    result.scores.sum().backward()
+    assert all(float(p.grad.abs().sum()) > 0 for p in model.encoder.block[0].layer[0].parameters())
+    assert model.lm_head.weight.grad is not None
+
+
+class FewOthers(bl.Oracle):
+    """Every token but one costs 1; the rest of an output can be free, up to the limit."""
+
+    def __init__(self, space, token=5):
+        self.sources, self.actions = len(space), space.rules.vocabulary
+        self.price = (torch.arange(self.actions) != token).float()
+
+    def initial(self):
+        return torch.zeros(self.sources)
+
+    def start(self):
+        return torch.zeros(self.sources, 1)
+
+    def costs(self, memory, nodes):
+        return memory[..., None] + self.price
+
+    def advance(self, memory, nodes, move):
+        return move.follow(memory) + self.price[move.actions]
+
+
+def test_a_model_can_be_trained_with_costs_of_ones_own():
+    model = make("bart")
+    rules, (ids, mask) = hf.rules_of(model, 5), sources(model)
+
+    class Few(bl.Task):
+        def space(self, examples):
+            rows = torch.tensor(examples)
+            return hf.HuggingFaceSpace(ids[rows], mask[rows], rules, costs=FewOthers)
+
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    batches = [[0, 1]] * 12
+    scorer = hf.HuggingFaceScorer(model)
+    rounds = list(bl.learn(batches, Few(), scorer, optimizer, width=2, loss="log_loss_beam"))
+    assert rounds[-1].losses.sum() < rounds[0].losses.sum()
+    with pytest.raises(ValueError, match="HuggingFaceSpace has none; build it with its references"):
+        bl.beam_trajectory(hf.HuggingFaceSpace(ids, mask, rules), scorer, 2)
+
+
+def test_a_model_in_training_is_put_into_evaluation_mode():
+    model = make("bart").train()
+    one, two = search(model, 3), search(model, 3)
+    assert not model.training
+    assert torch.equal(one.scores, two.scores)

@@ -1,0 +1,165 @@
+import re
+
+import pytest
+
+from beamlearn.algorithms import ALGORITHMS
+from beamlearn.tasks.settings import ModelSettings
+from beamlearn.tasks.transduction.experiment import Experiment
+from beamlearn.tasks.transduction.pairs import DataSettings
+from beamlearn.tasks.transduction.settings import TransducerSettings
+from beamlearn.training.settings import Learning, SettingsError, parse, read_toml
+
+DATA = {"train": "train.tsv"}
+TOML = """
+[data]
+train = "train.tsv.gz"
+dev = "dev.tsv"
+references = "several"
+
+[transducer]
+source_tokens = "words"
+target_tokens = "subwords/joint.model"
+target_min_count = 2
+model = "transformer"
+size = 96
+layers = 2
+heads = 6
+cost = "edit"
+insertion = 0.5
+finish = "first"
+length_power = 1
+
+[learning]
+algorithm = "continue"
+width = "1:8"
+"""
+
+
+def refused(values, match, model=TransducerSettings):
+    with pytest.raises(SettingsError) as caught:
+        parse(model, values, "my.toml")
+    message = str(caught.value)
+    assert re.search("^my.toml: " + match, message), message
+    assert "\n" not in message
+
+
+def test_toml(tmp_path):
+    path = tmp_path / "my.toml"
+    path.write_text(TOML, encoding="utf-8")
+    found = parse(Experiment, read_toml(path), str(path))
+    assert found.data == DataSettings(train="train.tsv.gz", dev="dev.tsv", references="several")
+    assert found.references == "several"
+    assert found.settings == found.transducer
+    assert found.transducer == TransducerSettings(
+        source_tokens="words",
+        target_tokens="subwords/joint.model",
+        target_min_count=2,
+        model="transformer",
+        size=96,
+        layers=2,
+        heads=6,
+        insertion=0.5,
+        finish="first",
+        length_power=1.0,
+    )
+    assert parse(Experiment, found.model_dump(mode="json")) == found
+
+
+def test_the_file_alone_is_enough():
+    found = parse(Experiment, {"data": DATA})
+    assert (found.task, found.group, found.references) == ("transduce", "transducer", "one")
+    assert found.transducer == TransducerSettings()
+    assert parse(Experiment, {"data": None}).references == "one"
+
+
+@pytest.mark.parametrize("algorithm", list(ALGORITHMS))
+def test_auto_is_log_softmax_however_it_is_trained(algorithm):
+    found = Experiment(data=None, learning=Learning(algorithm=algorithm)).resolved()
+    assert found.transducer == TransducerSettings(normalize="log_softmax")
+    chosen = TransducerSettings(normalize="none")
+    assert chosen.resolved(found.learning) == chosen
+
+
+def test_every_setting_is_told_in_one_line():
+    for model in (TransducerSettings, DataSettings):
+        for name, field in model.model_fields.items():
+            assert field.description, name
+            assert "\n" not in field.description, name
+
+
+def test_a_warm_start_chooses_anew_what_weights_do_not_depend_on():
+    fixed = TransducerSettings.model_fields.keys() - TransducerSettings.free
+    assert TransducerSettings.free <= TransducerSettings.model_fields.keys()
+    assert ModelSettings.free < TransducerSettings.free
+    assert fixed == {
+        "source_tokens",
+        "target_tokens",
+        "source_min_count",
+        "target_min_count",
+        "model",
+        "size",
+        "layers",
+        "heads",
+        "feedforward",
+    }
+
+
+@pytest.mark.parametrize(
+    ("values", "match"),
+    [
+        (
+            {"source_tokens": "charcters"},
+            "`source_tokens`: There is no kind of tokens called 'charcters'. Did you mean "
+            "'characters'\\? Known: characters, words, FILE.model, FILE.json.$",
+        ),
+        ({"target_tokens": "bpe"}, "`target_tokens`: There is no kind of tokens called 'bpe'"),
+        (
+            {"cost": "bleu", "insertion": 2},
+            "`insertion` goes with the cost edit, but cost = bleu came; leave out insertion = 2.0, "
+            "or choose edit.$",
+        ),
+        ({"cost": "hamming", "deletion": 0}, "`deletion` goes with the cost edit, .* hamming came"),
+        ({"cost": "chrf", "substitution": 0.5}, "`substitution` goes with the cost edit, but"),
+        (
+            {"insertion": 0, "deletion": 0},
+            "`insertion` or `deletion` must be above 0, as otherwise every output is right, but "
+            "both are 0; raise one of them.$",
+        ),
+        (
+            {"length_factor": 0, "length_extra": 0},
+            "`length_factor` or `length_extra` must be above 0, .* both are 0; raise one of them.$",
+        ),
+        (
+            {"model": "transformer", "size": 90, "heads": 4},
+            "`heads` must divide `size`, but size = 90 and heads = 4 came; choose heads = 3, or "
+            "another size.$",
+        ),
+        (
+            {"model": "transformer", "size": 2, "heads": 10**12},
+            "`heads` must divide .* choose heads = 2,",
+        ),
+        ({"model": "gru"}, "`model`: .*'lstm' or 'transformer', but 'gru' came.$"),
+        ({"insertion": -1}, "`insertion`: .*greater than or equal to 0, but -1 came.$"),
+        ({"length_power": -1}, "`length_power`: .*greater than or equal to 0, but -1 came.$"),
+        ({"length_factor": float("inf")}, "`length_factor`: .*finite number, but inf came.$"),
+        ({"finish": "last"}, "`finish`: .*'pad' or 'first', but 'last' came.$"),
+        ({"size": 0}, "`size`: .*greater than or equal to 1, but 0 came.$"),
+        ({"sizes": 3}, "There is no setting called 'sizes'. Did you mean 'size'"),
+    ],
+)
+def test_what_is_refused(values, match):
+    refused(values, match)
+
+
+def test_what_is_not():
+    assert TransducerSettings(cost="bleu", insertion=1, deletion=1.0).insertion == 1
+    assert TransducerSettings(insertion=0).deletion == 1
+    assert TransducerSettings(size=90, heads=4).model == "lstm"  # it has no heads
+    assert TransducerSettings(length_bonus=-0.5, length_extra=0).length_factor == 2
+
+
+def test_references_are_one_or_several():
+    values = {"data": {**DATA, "references": "two"}}
+    refused(values, "`data.references`: .*'one' or 'several', but 'two' came.$", Experiment)
+    refused({"data": {}}, "`data.train` is required", Experiment)
+    refused({"data": {**DATA, "limit": 0}}, "`data.limit`: .*equal to 1, but 0 came", Experiment)

@@ -1,0 +1,175 @@
+from io import StringIO
+from types import SimpleNamespace
+from unittest.mock import Mock
+
+import pytest
+import torch
+from rich.console import Console
+from tiny import training
+
+from beamlearn.evaluation.evaluate import Evaluation
+from beamlearn.learning.learn import Round
+from beamlearn.training import progress as module
+from beamlearn.training.progress import Display, Recent
+from beamlearn.training.trainer import Validation, fit
+
+pytestmark = pytest.mark.usefixtures("no_shape_checks")
+JUDGMENT = "accuracy 12.34%, and a long remark [in brackets] that goes beyond any 80 columns"
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Time that passes only when the test says so."""
+    now = SimpleNamespace(seconds=100.0)
+    monkeypatch.setattr(module, "monotonic", lambda: now.seconds)
+    return now
+
+
+def watched(console, **learning):
+    """Show a whole training; return the lines."""
+    steps = training(epochs=2, **learning)
+    with Display(console, "words", lambda _: JUDGMENT) as display:
+        fit(steps, display)
+    return steps, console.file.getvalue().splitlines()
+
+
+def round_of(number, losses=(2.0, 4.0), increases=(1, 0), steps=(3, 1)):
+    some = torch.tensor
+    return Round(
+        number=number,
+        losses=some(losses),
+        costs=some(losses),
+        optima=some([0.0, 0.0]),
+        increases=some(increases),
+        on_policy=some([True, False]),
+        steps=some(steps),
+        width=3,
+        beta=None,
+        gradient_norm=1.0,
+        trajectory=None,
+    )
+
+
+def validation(epoch, best=True, stop=False):
+    found = Evaluation(torch.tensor([1.0]), torch.tensor([1.0]), torch.tensor([1]))
+    return Validation(epoch, 3 * epoch, found, best, stop)
+
+
+# --- plain lines --------------------------------------------------------------------------------
+
+
+def test_elsewhere_than_on_a_terminal_there_is_one_plain_line_per_epoch():
+    _, lines = watched(Console(file=StringIO()))
+    assert len(lines) == 2  # nothing wrapped: each is longer than 80 columns
+    for number, line in enumerate(lines, 1):
+        assert line.startswith(f"epoch {number}/2  loss ")
+        assert f"validation {JUDGMENT}" in line
+        assert len(line) > 80
+        assert "\x1b" not in line
+    assert lines[0].endswith("  (best so far)")
+
+
+def test_what_an_epoch_line_says(clock):
+    console = Console(file=StringIO())
+    steps = training(epochs=2)
+    display = Display(console, "words", lambda found: f"cost {found.cost}")
+    clock.seconds += 2
+    display(steps, round_of(1))
+    clock.seconds += 2
+    display(steps, round_of(2, losses=(6.0, 0.0), increases=(2, 1)))
+    clock.seconds += 50  # validation is not training
+    display(steps, validation(1))
+    display(steps, validation(2, best=False))
+    lines = console.file.getvalue().splitlines()
+    assert lines == [
+        "epoch 1/2  loss 1.500  cost increases 50.0%  2 words/s  validation cost 1.0  "
+        "(best so far)",
+        "epoch 2/2  loss 0.000  cost increases 0.0%  0 words/s  validation cost 1.0",
+    ]
+
+
+def test_within_an_epoch_there_is_a_line_now_and_then(clock):
+    console = Console(file=StringIO())
+    steps = training(epochs=2)
+    display = Display(console, "words", lambda _: JUDGMENT)
+    for number in range(1, 5):
+        clock.seconds += 12
+        display(steps, round_of(number))
+    lines = console.file.getvalue().splitlines()
+    assert lines == [
+        "epoch 1/2  33%  width 3  loss 1.500  cost increases 25.0%  0 words/s",
+        "epoch 1/2  67%  width 3  loss 1.500  cost increases 25.0%  0 words/s",
+    ]
+    display(steps, validation(1))
+    clock.seconds += 19
+    display(steps, round_of(5))
+    assert len(console.file.getvalue().splitlines()) == 3  # the validation was a line, too
+
+
+@pytest.mark.parametrize(("patience", "words"), [(1, "1 epoch"), (2, "2 epochs")])
+def test_early_stopping_is_said(clock, patience, words):
+    console = Console(file=StringIO(), width=20)
+    steps = training(epochs=5, patience=patience)
+    display = Display(console, "words", lambda _: "cost 1")
+    display(steps, validation(4, best=False, stop=True))
+    assert console.file.getvalue().splitlines()[1:] == [
+        f"stopped: no better validation for {words}"
+    ]
+
+
+def test_the_last_epoch_is_no_early_stop():
+    console = Console(file=StringIO())
+    steps = training(epochs=5, patience=1)
+    Display(console, "words", lambda _: "cost 1")(steps, validation(5, best=False, stop=True))
+    assert "stopped" not in console.file.getvalue()
+
+
+def test_a_training_that_stops_early_says_so():
+    console = Console(file=StringIO())
+    steps = training(epochs=9, patience=1, learning_rate=1e-9)
+    with Display(console, "words", lambda _: "cost 1") as display:
+        fit(steps, display)
+    lines = console.file.getvalue().splitlines()
+    assert len(lines) == 3
+    assert lines[-1] == "stopped: no better validation for 1 epoch"
+
+
+# --- a terminal ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [30, 80, 200])
+def test_on_a_terminal_there_is_a_bar(width):
+    console = Console(file=StringIO(), force_terminal=True, width=width)
+    _, lines = watched(console)
+    text = "".join(lines)
+    assert "epoch 1/2" in text
+    assert f"validation {JUDGMENT}" in text
+    assert "\x1b[?25h" in text  # the cursor is back
+
+
+def test_the_bar_ends_when_training_fails():
+    console = Console(file=StringIO(), force_terminal=True)
+    failing = Mock(side_effect=RuntimeError("as told"))
+    display = Display(console, "words", lambda _: JUDGMENT)
+    with pytest.raises(RuntimeError, match="as told"), display:
+        fit(training(), display, failing)
+    assert "\x1b[?25h" in console.file.getvalue()
+
+
+def test_a_quiet_console_shows_nothing():
+    _, lines = watched(Console(file=StringIO(), quiet=True))
+    assert lines == []
+
+
+# --- averages -----------------------------------------------------------------------------------
+
+
+def test_nothing_counted_yet(clock):
+    assert Recent().describe("arcs") == "loss 0.000  cost increases 0.0%  0 arcs/s"
+
+
+def test_large_numbers_are_grouped(clock):
+    recent = Recent()
+    clock.seconds += 1
+    recent.add(round_of(1, steps=(12_000, 345)))
+    assert recent.describe("words").endswith("  12,345 words/s")

@@ -1,0 +1,284 @@
+import re
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from beamlearn.algorithms import ALGORITHMS, BASELINES
+from beamlearn.losses import LOSSES
+from beamlearn.losses.baselines import SURROGATES
+from beamlearn.strategies import STRATEGIES, Interpolate, as_strategy
+from beamlearn.tasks.tagging.experiment import Experiment
+from beamlearn.training.settings import ROWS, Learning, SettingsError, parse, read_toml
+
+DATA = {"train": "train.conllu"}
+
+
+def refused(values, match, model=Learning):
+    with pytest.raises(SettingsError) as caught:
+        parse(model, values, "my.toml")
+    message = str(caught.value)
+    assert message.startswith("my.toml: "), message
+    assert re.search(match, message), message
+    assert "\n" not in message
+    return message
+
+
+# --- names --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "near", "table"),
+    [
+        ("algorithm", "contnue", "continue", ROWS),
+        ("strategy", "rest", "reset", STRATEGIES),
+        ("loss", "perceptron_lst", "perceptron_last", SURROGATES),
+    ],
+)
+def test_unknown_names_get_the_nearest_one(key, value, near, table):
+    message = refused({key: value}, f"^my.toml: `{key}`: There is no {key} called '{value}'")
+    known = ", ".join(table)
+    assert message.endswith(f"Did you mean '{near}'? Known: {known}.")  # and nothing behind it
+
+
+@pytest.mark.parametrize("key", ["algorithm", "strategy", "loss"])
+def test_names_far_from_everything_get_no_hint(key):
+    message = refused({key: "zzz"}, f"There is no {key} called 'zzz'. Known: ")
+    assert "Did you mean" not in message
+
+
+def test_unknown_keys_get_the_nearest_one():
+    refused({"widht": 8}, "^my.toml: There is no setting called 'widht'. Did you mean 'width'?")
+    with pytest.raises(SettingsError, match="^There is no setting called 'zzz'. Known: algorithm,"):
+        parse(Learning, {"zzz": 8})
+
+
+def test_unknown_keys_of_a_group_get_the_nearest_one_of_that_group():
+    message = refused({"data": DATA, "learning": {"widht": 8}}, "Did you mean 'width'?", Experiment)
+    assert "Known: algorithm, strategy, loss, best, width" in message
+    refused({"data": {"trian": "f"}}, "setting called 'trian'. Did you mean 'train'?", Experiment)
+    refused({"data": DATA, "lerning": {}}, "'lerning'. Did you mean 'learning'?", Experiment)
+
+
+def test_python_gets_the_same_sentences():
+    with pytest.raises(ValidationError, match="Did you mean 'bso'?"):
+        Learning(algorithm="bsoo")
+
+
+def test_settings_are_frozen():
+    with pytest.raises(ValidationError, match="frozen"):
+        Learning().epochs = 3  # type: ignore[misc] # that it cannot be set is the test
+
+
+# --- values -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "kept", "final"),
+    [("8", "8", 8), (8, "8", 8), ("1:8", "1:8", 8), ("8:1", "8:1", 1), ("1:1", "1:1", 1)],
+)
+def test_widths(value, kept, final):
+    learning = parse(Learning, {"width": value})
+    assert (learning.width, learning.final_width) == (kept, final)
+
+
+@pytest.mark.parametrize("value", ["0", 0, "1:0", "-1", -1, 2.5, "2.5", "inf", "nan", " 8", "1_0"])
+def test_widths_must_be_whole_and_positive(value):
+    match = "`width`: must be a whole number of at least 1, or two as in 1:8, but "
+    refused({"width": value}, match + re.escape(repr(str(value))) + " came.$")
+
+
+@pytest.mark.parametrize("value", ["a", "", ":", "8:", "1:2:3", True, [1], {"from": 1}])
+def test_widths_must_be_numbers(value):
+    match = "`width`: must be a number, or two as in 1:8, but "
+    refused({"width": value}, match + re.escape(repr(str(value))) + " came.$")
+
+
+def test_no_width_is_the_row_of_the_algorithm():
+    assert Learning(algorithm="dagger").final_width == 1
+    assert Learning(algorithm="bso").final_width == 8
+
+
+@pytest.mark.parametrize("beta", ["0.5", 0.5, 0, 1, "0.9:0", "0:1"])
+def test_beta_with_interpolate(beta):
+    assert parse(Learning, {"strategy": "interpolate", "beta": beta}).beta == str(beta)
+
+
+@pytest.mark.parametrize("beta", ["2", -0.1, "0.5:1.5", "nan", "inf"])
+def test_beta_must_be_a_probability(beta):
+    match = "`beta`: must be between 0 and 1, or two such numbers as in 0.9:0, but '.*' came.$"
+    refused({"strategy": "interpolate", "beta": beta}, match)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"strategy": "interpolate"}, {"beta": 0.5}, {"strategy": "reset", "beta": 0.5}],
+)
+def test_beta_goes_with_interpolate_only(values):
+    match = "`beta` goes with the strategy interpolate, and only with it; give both .* or neither.$"
+    refused(values, "^my.toml: " + match)
+    refused({"data": DATA, "learning": values}, "^my.toml: `learning`: " + match, Experiment)
+
+
+@pytest.mark.parametrize(
+    ("values", "match"),
+    [
+        ({"epochs": 0}, "`epochs`: .*greater than or equal to 1, but 0 came.$"),
+        ({"epochs": "ten"}, "`epochs`: .*integer.*, but 'ten' came.$"),
+        ({"epochs": 1.5}, "`epochs`: .*integer.*, but 1.5 came.$"),
+        ({"batch_size": 0}, "`batch_size`: .*greater than or equal to 1, but 0 came.$"),
+        ({"learning_rate": 0}, "`learning_rate`: .*greater than 0, but 0 came.$"),
+        ({"learning_rate": float("inf")}, "`learning_rate`: .*finite number, but inf came.$"),
+        ({"learning_rate": float("nan")}, "`learning_rate`: .*finite number, but nan came.$"),
+        ({"clip": -1.0}, "`clip`: .*greater than 0, but -1.0 came.$"),
+        ({"patience": -1}, "`patience`: .*greater than or equal to 0, but -1 came.$"),
+        ({"seed": -1}, "`seed`: .*greater than or equal to 0, but -1 came.$"),
+        ({"schedule": "lin"}, "`schedule`: .*'constant', 'linear' or 'cosine', but 'lin' came.$"),
+        ({"strategy": 3}, "`strategy`: .*string, but 3 came.$"),
+    ],
+)
+def test_values_out_of_range_or_of_the_wrong_type(values, match):
+    refused(values, "^my.toml: " + match)
+
+
+def test_what_is_missing_is_named():
+    refused({"data": {}}, "^my.toml: `data.train` is required, but it is missing;", Experiment)
+
+
+def test_groups_must_be_tables():
+    refused({"data": DATA, "learning": 3}, "`learning`: .*dictionary.*, but 3 came.$", Experiment)
+
+
+# --- TOML ---------------------------------------------------------------------------------------
+
+
+def test_read_toml(tmp_path):
+    path = tmp_path / "my.toml"
+    path.write_bytes(b'\xef\xbb\xbf[learning]\nwidth = "1:8"\nepochs = 3\n')  # as Notepad saves it
+    values = read_toml(path)
+    assert parse(Learning, values["learning"], str(path)) == Learning(width="1:8", epochs=3)
+
+
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        (b"epochs = \n", "my.toml: must be a TOML file in UTF-8, but .* line 1.*"),
+        (b"[a]\nb = 1\nb = 2\n", "my.toml: must be a TOML file in UTF-8, but .*"),
+        ('a = "é"'.encode("latin-1"), "my.toml: must be a TOML file in UTF-8, but .*0xe9"),
+        ("a = 1".encode("utf-16"), "my.toml: must be a TOML file in UTF-8, but .*0xff"),
+    ],
+)
+def test_bad_toml(tmp_path, content, match):
+    path = tmp_path / "my.toml"
+    path.write_bytes(content)
+    with pytest.raises(SettingsError, match=match):
+        read_toml(path)
+
+
+def test_no_toml(tmp_path):
+    match = r"none.toml: cannot be read \(No such file or directory\); check `--config`.$"
+    with pytest.raises(SettingsError, match=match):
+        read_toml(tmp_path / "none.toml")
+    with pytest.raises(SettingsError, match=r"cannot be read \(Is a directory\)"):
+        read_toml(tmp_path)
+
+
+def test_wrong_type_in_a_file_names_key_and_file(tmp_path):
+    path = tmp_path / "my.toml"
+    path.write_text('[learning]\nepochs = "many"\n', encoding="utf-8")
+    with pytest.raises(SettingsError, match=r"my.toml: `learning.epochs`: .*, but 'many' came\.$"):
+        parse(Experiment, {"data": DATA, **read_toml(path)}, str(path))
+
+
+# --- what the choices come to -------------------------------------------------------------------
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.integers(1, 200))
+def test_width_goes_through_every_width_in_the_first_half(first, last, rounds):
+    widths = [Learning(width=f"{first}:{last}").width_at(rounds)(t) for t in range(1, rounds + 1)]
+    step = 1 if last >= first else -1
+    ramp = list(range(first, last + step, step))
+    assert set(widths) <= set(ramp)
+    assert widths == sorted(widths, key=ramp.index)  # never back
+    assert widths[0] == first or rounds < 2 * len(ramp)
+    assert set(widths[rounds // 2 :]) == {last} or rounds < 2 * len(ramp)
+    assume(rounds // 2 >= len(ramp))
+    half = widths[: rounds // 2]
+    assert set(half) == set(ramp)
+    times = [half.count(width) for width in ramp]
+    assert max(times) - min(times) <= 1
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3, 100])
+def test_one_width_stays(rounds):
+    assert {Learning(width=5).width_at(rounds)(t) for t in range(1, rounds + 1)} == {5}
+    assert Learning(algorithm="bso").width_at(rounds)(1) == 8
+
+
+@pytest.mark.parametrize("name", ["oracle", "stop", "reset", "continue"])
+def test_collection_by_name(name):
+    assert Learning(algorithm="bso", strategy=name).collection(10) == as_strategy(name)
+
+
+@pytest.mark.parametrize("name", [*ALGORITHMS, *BASELINES])
+def test_rows_of_table_1(name):
+    learning = Learning(algorithm=name)
+    row = ROWS[name]
+    assert learning.collection(10) is row.strategy
+    assert learning.surrogate is row.loss
+    assert learning.final_width == row.width
+
+
+def test_loss_by_name():
+    assert Learning(loss="upper_bound").surrogate is LOSSES["upper_bound"]
+
+
+def test_collection_interpolates_on_a_schedule():
+    constant = Learning(strategy="interpolate", beta="0.25").collection(10)
+    falling = Learning(strategy="interpolate", beta="0.9:0").collection(10)
+    assert isinstance(constant, Interpolate)
+    assert isinstance(falling, Interpolate)
+    assert [constant.at(t) for t in (1, 5, 10)] == [0.25] * 3
+    assert [falling.at(t) for t in (1, 4, 10, 11)] == pytest.approx([0.9, 0.6, 0.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("choices", "local"),
+    [
+        ({"algorithm": "log_likelihood"}, True),
+        ({"algorithm": "dagger"}, True),
+        ({"algorithm": "continue"}, False),
+        ({"algorithm": "continue", "width": 1}, True),
+        ({"algorithm": "continue", "width": "1:1"}, True),
+        ({"algorithm": "continue", "width": "8:1"}, False),
+        ({"algorithm": "continue", "width": "1:8"}, False),
+        ({"algorithm": "log_likelihood", "loss": "log_loss_beam"}, False),
+        ({"algorithm": "bso", "width": 1}, False),
+    ],
+)
+def test_local(choices, local):
+    assert Learning(**choices).local is local
+
+
+# --- losses of the final beam -------------------------------------------------------------------
+
+
+def test_minimum_risk_needs_rivals():
+    refused({"loss": "minimum_risk", "width": 1}, "`width` must be at least 2 for minimum_risk")
+    refused({"loss": "minimum_risk", "width": "1:4"}, "`width` must be at least 2")
+    for strategy in ("stop", "reset"):
+        chosen = {"loss": "minimum_risk", "strategy": strategy}
+        refused(chosen, "`strategy` must lead to a full final beam for minimum_risk")
+    assert Learning(algorithm="minimum_risk", width="2:4").surrogate.final
+    assert Learning(loss="minimum_risk", strategy="interpolate", beta=0.5).surrogate.final
+
+
+def test_the_best_neighbor_can_be_chosen():
+    loss = Learning(loss="log_loss_beam", best="best_scored").surrogate
+    assert loss.__name__ == "log_loss_beam(best='best_scored')"
+    assert Learning(loss="log_loss_neighbors", width=1, best="best_scored").local
+    refused(
+        {"loss": "weighted_pairs_all", "best": "first"},
+        "`best` goes with a loss that has one best neighbor, but weighted_pairs_all has none",
+    )
