@@ -180,7 +180,7 @@ KILLS = textwrap.dedent(
     from pathlib import Path
     import torch
     from beamlearn.training.checkpointer import Keeper
-from beamlearn.training.trainer import fit
+    from beamlearn.training.trainer import fit
     from beamlearn.tasks.experiment import begin, resume
     from beamlearn.tasks.tagging.experiment import Experiment
     from beamlearn.tasks.tagging.task import TAGGING
