@@ -21,6 +21,7 @@ from measure import Timing, interleave, report
 from torch import nn
 
 from beamlearn.learning.learn import learn
+from beamlearn.learning.ramp import Ramp
 from beamlearn.tasks.decoding import search
 from beamlearn.tasks.tagging.decode import tag
 from beamlearn.tasks.tagging.model import Tagger
@@ -73,7 +74,7 @@ def training(
 ) -> Callable[[], None]:
     """Rounds of an algorithm on all batches."""
     optimizer = torch.optim.Adam(tagger.scorer.parameters(), lr=2e-3)
-    choices = Learning(algorithm=algorithm, width=str(width))
+    choices = Learning(algorithm=algorithm, width=Ramp(width, width))
 
     def run() -> None:
         tagger.scorer.train()

@@ -9,7 +9,7 @@ from beamlearn.tasks.tagging.model import Tagger
 from beamlearn.tasks.tagging.sentences import DataSettings, Sentences
 from beamlearn.tasks.tagging.settings import TaggerSettings
 from beamlearn.tasks.tagging.task import TAGGING
-from beamlearn.training.checkpointer import Keeper
+from beamlearn.training.checkpointer import Checkpointer
 from beamlearn.training.settings import Learning
 from beamlearn.training.trainer import Training, fit
 
@@ -87,16 +87,16 @@ def experiment(folder, train=12, dev=None, network=(), limit=None, warm_start=No
 
 def finish(prepared, seconds=0.0):
     """Train to the end, as a command does."""
-    with prepared.keeper.run.lock():
-        fit(prepared.training, Keeper(prepared.keeper.run, seconds))
+    with prepared.checkpointer.run.lock():
+        fit(prepared.training, Checkpointer(prepared.checkpointer.run, seconds))
     return prepared
 
 
 def part(prepared, events, seconds=0.0):
     """Train for so many events and leave it there, as a killed process does."""
-    keeper = Keeper(prepared.keeper.run, seconds)
+    checkpointer = Checkpointer(prepared.checkpointer.run, seconds)
     for _, event in zip(range(events), prepared.training, strict=False):
-        keeper(prepared.training, event)
+        checkpointer(prepared.training, event)
 
 
 def contents(run):

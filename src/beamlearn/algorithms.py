@@ -140,3 +140,5 @@ BASELINES: dict[str, Algorithm] = {
     )
 }
 """Rows beside those of Table 1."""
+ROWS: dict[str, Algorithm] = {**ALGORITHMS, **BASELINES}
+"""Both."""

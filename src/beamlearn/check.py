@@ -96,3 +96,14 @@ def check_best_scores(best: Float[Tensor, " batch"], examples: Int[Tensor, " bat
         "look for an overflow or a division by zero in `score` (only -inf is allowed: it rules "
         "an action out)."
     )
+
+
+class UsageError(ValueError):
+    """What was given cannot be used; `settings` names those that would fix it, if any.
+
+    The message is for people who call the library; the command line adds the flags.
+    """
+
+    def __init__(self, message: str, *settings: str) -> None:
+        super().__init__(message)
+        self.settings = settings

@@ -305,12 +305,12 @@ def test_a_killed_run_keeps_the_same_iterates(files, proven, tmp_path):
     prepared = begin(TAGGING, experiment, tmp_path / "run")
     for event in prepared.training:
         if isinstance(event, Round) and event.number == 13:
-            prepared.keeper.save(prepared.training)
+            prepared.checkpointer.save(prepared.training)
         if isinstance(event, Round) and event.number == 17:
             break
     again = resume(TAGGING, tmp_path / "run")
-    with again.keeper.run.lock():
-        fit(again.training, again.keeper)
+    with again.checkpointer.run.lock():
+        fit(again.training, again.checkpointer)
     for policy in ("best", "average", "mixture"):
         one, two = (Run.open(path).load_model(policy) for path in (proven, tmp_path / "run"))
         assert one.keys() == two.keys()

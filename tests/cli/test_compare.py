@@ -385,7 +385,7 @@ def test_the_board_says_how_far_everything_is(compared, data, tmp_path):
     with log.open("a") as file:
         file.write('{"round": 5}\n{"round": 6, "lo')  # a line that is being written
     assert states(board)[1] == "epoch 2/2, round 5"
-    begun.keeper.run.rewind_log(3, 0)
+    begun.checkpointer.run.rewind_log(3, 0)
     assert states(board)[1] == "epoch 1/2, round 3"
     again = Board(planned, entries, tmp_path)
     assert states(again)[1] == "waiting"

@@ -416,7 +416,7 @@ def test_folders_of_the_command_line(fitted, tmp_path):
         learning=Learning(**groups[1]),
     )
     prepared = begin(experiment, tmp_path / "run")
-    fit(prepared.training, prepared.keeper)
+    fit(prepared.training, prepared.checkpointer)
     loaded = BeamTagger.load(tmp_path / "run")
     assert same_weights(loaded, fitted)
     assert loaded.get_params() == fitted.get_params()

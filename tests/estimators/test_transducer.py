@@ -207,7 +207,7 @@ def test_folders_of_the_command_line(brief, tmp_path):
         learning=Learning(**groups[1]),
     )
     prepared = begin(experiment, tmp_path / "run")
-    fit(prepared.training, prepared.keeper)
+    fit(prepared.training, prepared.checkpointer)
     loaded = BeamTransducer.load(tmp_path / "run")
     assert same_weights(loaded, brief)
     assert loaded.get_params() == brief.get_params()

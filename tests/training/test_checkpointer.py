@@ -70,7 +70,7 @@ def test_a_second_fit_changes_nothing():
     assert all(torch.equal(weights[n], t) for n, t in steps.scorer.state_dict().items())
 
 
-# --- Keeper -------------------------------------------------------------------------------------
+# --- Checkpointer ---------------------------------------------------------------------------------
 
 
 def test_every_round_and_validation_is_logged(whole):
@@ -112,13 +112,13 @@ def test_checkpoints_by_time_and_at_the_end_of_an_epoch(tmp_path, seconds, round
 
 def test_a_better_model_is_kept_and_a_worse_one_is_not(tmp_path):
     prepared = begin(experiment(tmp_path, epochs=1), tmp_path / "run")
-    training, run = prepared.training, prepared.keeper.run
+    training, run = prepared.training, prepared.checkpointer.run
     *_, found = list(training)
     found.__dict__["best"] = False
-    prepared.keeper(training, found)
+    prepared.checkpointer(training, found)
     assert not (tmp_path / "run" / "model.safetensors").exists()
     found.__dict__["best"] = True
-    prepared.keeper(training, found)
+    prepared.checkpointer(training, found)
     assert run.load_model().keys() == training.scorer.state_dict().keys()
 
 
@@ -179,7 +179,7 @@ KILLS = textwrap.dedent(
     import os, random, signal, sys, time
     from pathlib import Path
     import torch
-    from beamlearn.training.checkpointer import Keeper
+    from beamlearn.training.checkpointer import Checkpointer
     from beamlearn.training.trainer import fit
     from beamlearn.tasks.experiment import begin, resume
     from beamlearn.tasks.tagging.experiment import Experiment
@@ -193,8 +193,8 @@ KILLS = textwrap.dedent(
     def train(folder):
         there = (folder / "config.json").exists()
         prepared = resume(TAGGING, folder) if there else begin(TAGGING, experiment, folder)
-        with prepared.keeper.run.lock():
-            fit(prepared.training, Keeper(prepared.keeper.run, seconds=0.05))
+        with prepared.checkpointer.run.lock():
+            fit(prepared.training, Checkpointer(prepared.checkpointer.run, seconds=0.05))
 
     def start(folder):
         child = os.fork()
@@ -297,7 +297,7 @@ def test_a_changed_config_does_not_fit_the_checkpoint(whole, tmp_path, group, na
 def test_nobody_goes_back_under_a_running_training(whole, tmp_path):
     run = tmp_path / "run"
     prepared = begin(whole[0], run)
-    with prepared.keeper.run.lock():
+    with prepared.checkpointer.run.lock():
         part(prepared, 6)
         before = {path: path.read_bytes() for path in Path(run).rglob("*") if path.is_file()}
         with pytest.raises(RunError, match="Another process is training in"):

@@ -141,21 +141,21 @@ def train_model(
 ) -> None:
     """Train to the end, and measure the result on the validation set."""
     kind, model, training = prepared.kind, prepared.model, prepared.training
-    with prepared.keeper.run.lock():
+    with prepared.checkpointer.run.lock():
         say(
             console,
             f"{task.size(model, len(training.examples))}, "
             f"{sum(p.numel() for p in model.scorer.parameters()):,} parameters",
         )
         with Display(console, kind.unit, prepared.judge) as display:
-            fit(training, prepared.keeper, display)
+            fit(training, prepared.checkpointer, display)
         dev = prepared.validation
         results = [
             kind.report(model, dev, width).to_json()
             for width in sorted({1, prepared.experiment.learning.final_width})
         ]
         metrics = {"task": kind.name, "examples": len(dev), "results": results}
-        prepared.keeper.run.save_metrics(metrics)
+        prepared.checkpointer.run.save_metrics(metrics)
     for result in results:
         say(console, f"validation, beam {result['width']}: {task.score(result)}")
     say(

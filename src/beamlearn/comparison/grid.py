@@ -1,15 +1,20 @@
 """What to compare: rows of Table 1, strategies with losses, widths and seeds."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Iterable
+from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from ..algorithms import ALGORITHMS, BASELINES
-from ..check import by_name
-from ..losses.baselines import SURROGATES
-from ..strategies import STRATEGIES
-from ..training.settings import ROWS, Settings
+from ..check import check_choice
+from ..learning.ramp import Ramp
+from ..training.choices import (
+    ALGORITHM_NAMES,
+    BASELINE_NAMES,
+    LOSS_NAMES,
+    ROW_NAMES,
+    STRATEGY_NAMES,
+)
+from ..training.settings import Settings, check_widths
 
 COMPARED = {
     "algorithm": "algorithms",
@@ -27,31 +32,31 @@ def listed(value: object) -> str:
     return ",".join(str(item).strip() for item in items)
 
 
-def each_of(table: Mapping[str, Any], kind: str) -> AfterValidator:
-    """Accept names in `table`; answer a misspelling with the nearest one."""
+def each_of(known: Iterable[str], kind: str) -> AfterValidator:
+    """Accept `known` names; answer a misspelling with the nearest one."""
 
     def check(names: str) -> str:
         for name in names.split(","):
-            by_name(table, name, kind)
+            check_choice(name, known, kind)
         return names
 
     return AfterValidator(check)
 
 
 def _widths(value: str) -> str:
-    for item in value.split(","):
-        parts = item.split(":")
-        if len(parts) > 2 or not all(part.isdecimal() and int(part) >= 1 for part in parts):
-            raise ValueError(
-                f"must be whole numbers of at least 1, as in 1,4,8, or ramps as in 1:8, but "
-                f"{value!r} came"
-            )
+    try:
+        for item in value.split(","):
+            check_widths(Ramp.parse(item))
+    except ValueError:
+        raise ValueError(
+            f"must be whole numbers of at least 1, as in 1,4,8, or ramps as in 1:8, got {value!r}"
+        ) from None
     return value
 
 
 def _test_widths(value: str) -> str:
     if not all(item.isdecimal() and int(item) >= 1 for item in value.split(",")):
-        raise ValueError(f"must be whole numbers of at least 1, as in 1,2,4,8, but {value!r} came")
+        raise ValueError(f"must be whole numbers of at least 1, as in 1,2,4,8, got {value!r}")
     return value
 
 
@@ -61,20 +66,20 @@ Listed = BeforeValidator(listed)
 class Grid(Settings):
     """The ways to train that are compared, and what they are tested on."""
 
-    algorithms: Annotated[str, Listed, each_of(ROWS, "algorithm")] | None = Field(
+    algorithms: Annotated[str, Listed, each_of(ROW_NAMES, "algorithm")] | None = Field(
         default=None,
         description="Rows of the paper's Table 1, as in log_likelihood,continue: "
-        f"{', '.join(ALGORITHMS)}; and baselines: {', '.join(BASELINES)}.",
+        f"{', '.join(ALGORITHM_NAMES)}; and baselines: {', '.join(BASELINE_NAMES)}.",
     )
-    strategies: Annotated[str, Listed, each_of(STRATEGIES, "strategy")] | None = Field(
+    strategies: Annotated[str, Listed, each_of(STRATEGY_NAMES, "strategy")] | None = Field(
         default=None,
         description="Strategies to try with every loss, as in continue,reset: "
-        f"{', '.join(STRATEGIES)}.",
+        f"{', '.join(STRATEGY_NAMES)}.",
     )
-    losses: Annotated[str, Listed, each_of(SURROGATES, "loss")] | None = Field(
+    losses: Annotated[str, Listed, each_of(LOSS_NAMES, "loss")] | None = Field(
         default=None,
         description="Losses to try with every strategy, or with continue alone: "
-        f"{', '.join(SURROGATES)}.",
+        f"{', '.join(LOSS_NAMES)}.",
     )
     widths: Annotated[str, Listed, AfterValidator(_widths)] = "8"
     """Of the beam in training, as in 1,4,8; first:last widens it. Rows for width 1 keep that."""
@@ -83,7 +88,7 @@ class Grid(Settings):
     seeds: Annotated[int, Field(ge=1)] = 3
     """How often to train each, with the seeds 0, 1, ..."""
     test: str | None = None
-    """The file to test on; without one, that of --dev."""
+    """The file to test on; without one, the validation file."""
     baseline: str | None = None
     """What the others are tested against, such as log_likelihood; without it, the first."""
 

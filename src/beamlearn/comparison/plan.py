@@ -6,13 +6,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from ..algorithms import ROWS
 from ..check import unknown
 from ..strategies import STRATEGIES
 from ..tasks.experiment import files_of, fingerprints, read_data, read_experiment
 from ..tasks.registry import TASKS
 from ..tasks.settings import Experiment
 from ..training.run import CONFIG, Run, RunError
-from ..training.settings import ROWS, Learning, SettingsError, parse
+from ..training.settings import Learning, SettingsError, parse
 from .grid import Grid, items
 from .runner import Entry, check_same
 
@@ -108,8 +109,8 @@ def expand(grid: Grid, shared: Experiment, beta: str | None = None) -> tuple[lis
     """
     if beta is not None and "interpolate" not in items(grid.strategies):
         raise SettingsError(
-            f"`beta` goes with the strategy interpolate, but beta = {beta} came without it; add it "
-            "to --strategies, or leave out --beta."
+            f"`beta` goes with the strategy interpolate, got {beta} without it; add it to "
+            "`strategies`, or leave out `beta`."
         )
     found: list[Cell] = []
     left_out: list[str] = []

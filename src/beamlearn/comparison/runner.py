@@ -145,9 +145,9 @@ def run_entry(entry: Entry, folder: Path) -> Results:
         prepared = resume(kind, folder, entry.device)
     else:
         prepared = begin(kind, entry.experiment, folder, entry.device)
-    run, model = prepared.keeper.run, prepared.model
+    run, model = prepared.checkpointer.run, prepared.model
     with run.lock():
-        fit(prepared.training, prepared.keeper)
+        fit(prepared.training, prepared.checkpointer)
         test = kind.read(entry.test, prepared.experiment)
         found = [kind.report(model, test, width) for width in entry.widths]
         results = [one.to_json() for one in found]

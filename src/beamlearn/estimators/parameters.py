@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from ..learning.ramp import Ramp
 from ..tasks.settings import Experiment
 from ..training.settings import Settings, groups_in, parse
 
@@ -32,11 +33,13 @@ def parameters_of(experiment: Experiment) -> dict[str, Any]:
     settings = settings.model_copy(
         update={n: "auto" for n in automatic if getattr(found, n) == getattr(settings, n)}
     )
-    ramps = {"width": number(learning.width, int), "beta": number(learning.beta, float)}
+    ramps = {"width": number(learning.width), "beta": number(learning.beta)}
     chosen = learning.model_dump(exclude=RUN_ONLY)
     return {**chosen, **settings.model_dump(), **ramps}
 
 
-def number(text: str | None, kind: type[int] | type[float]) -> float | str | None:
-    """A setting that is written as text, as the number it is; `first:last` stays text."""
-    return text if text is None or ":" in text else kind(text)
+def number(ramp: Ramp | None) -> float | str | None:
+    """A ramp as a person would write it: a number, or `first:last`."""
+    if ramp is None:
+        return None
+    return ramp.first if ramp.constant else str(ramp)

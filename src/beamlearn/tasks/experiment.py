@@ -10,7 +10,7 @@ from torch import Tensor
 from ..evaluation.evaluate import Evaluation
 from ..learning.iterates import Mixture, parted
 from ..learning.seeds import seed_of
-from ..training.checkpointer import Keeper
+from ..training.checkpointer import Checkpointer
 from ..training.run import CONFIG, MODEL, VOCABULARY, Policy, Run, RunError
 from ..training.settings import Learning, SettingsError, parse
 from ..training.trainer import Training
@@ -29,7 +29,7 @@ class Prepared(Generic[E, D, M]):
     experiment: E
     model: M
     training: Training
-    keeper: Keeper
+    checkpointer: Checkpointer
     validation: D
 
     def judge(self, found: Evaluation) -> str:
@@ -48,7 +48,7 @@ def begin(
     run = Run.create(out, config, model.vocabulary())
     prepared = prepare(kind, experiment, model, train, dev, run)
     with run.lock():
-        prepared.keeper.save(prepared.training)
+        prepared.checkpointer.save(prepared.training)
     return prepared
 
 
@@ -74,7 +74,7 @@ def resume(
             return prepare(kind, experiment, model, train, dev, run)
         model = read_model(kind, run, experiment, device)
         prepared = prepare(kind, experiment, model, train, dev, run)
-        prepared.keeper.go_back(prepared.training, checkpoint)
+        prepared.checkpointer.go_back(prepared.training, checkpoint)
     return prepared
 
 
@@ -130,7 +130,7 @@ def prepare(
 ) -> Prepared[E, D, M]:
     """Put the parts of a training and its folder together."""
     training = training_of(kind, model, train, dev, experiment.learning)
-    return Prepared(kind, experiment, model, training, Keeper(run), dev)
+    return Prepared(kind, experiment, model, training, Checkpointer(run), dev)
 
 
 def training_of(

@@ -76,7 +76,7 @@ class Experiment(Settings):
     task: str
     data: Files | None
     """None: the model was fitted in memory."""
-    learning: Learning = Learning()
+    learning: Learning = Field(default_factory=Learning)
     warm_start: str | None = None
     """A run folder whose weights are the first ones."""
 

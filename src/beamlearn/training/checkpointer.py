@@ -1,4 +1,4 @@
-"""Run a training to its end, before watchers; one of them keeps it in a run folder."""
+"""Checkpointer: keep a training in a run folder."""
 
 from time import monotonic
 from typing import Any, final
@@ -10,7 +10,7 @@ from .trainer import Training, Validation
 
 
 @final
-class Keeper:
+class Checkpointer:
     """Keep a training in a run folder, so that it can be killed at any moment and go on.
 
     Every round is logged. The state is saved after each epoch and whenever `seconds` have

@@ -11,6 +11,6 @@ def available(device: str) -> str:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError):
         raise SettingsError(
-            f"`device` must be one that PyTorch has here, but {device!r} came; use cpu."
+            f"`device` must be one that PyTorch has here, got {device!r}; use cpu."
         ) from None
     return device

@@ -1,10 +1,14 @@
-"""How to learn: every choice in one checked value, from Python, TOML or a command line."""
+"""How to learn: every choice in one checked value, from Python, TOML or a command line.
+
+Settings know the names of algorithms, strategies and losses; what these are is loaded, torch with
+them, when it is asked for. So the command line can describe every setting at once.
+"""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
@@ -12,16 +16,19 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainSerializer,
     ValidationError,
     model_validator,
 )
 
-from ..algorithms import ALGORITHMS, BASELINES, Algorithm
-from ..check import by_name, unknown
-from ..losses import Loss, with_options
-from ..losses.baselines import SURROGATES
-from ..losses.ranked import Best
-from ..strategies import STRATEGIES, Interpolate, Reset, Stop, Strategy, as_strategy, linear
+from ..check import UsageError, check_choice, unknown
+from ..learning.ramp import Ramp
+from .choices import ALGORITHM_NAMES, BASELINE_NAMES, LOSS_NAMES, ROW_NAMES, STRATEGY_NAMES
+
+if TYPE_CHECKING:
+    from ..algorithms import Algorithm
+    from ..losses import Loss
+    from ..strategies import Strategy
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -29,10 +36,9 @@ else:
     import tomli as tomllib
 
 Model = TypeVar("Model", bound="Settings")
-ROWS = {**ALGORITHMS, **BASELINES}
 
 
-class SettingsError(ValueError):
+class SettingsError(UsageError):
     """A setting that cannot be used; the message names it."""
 
 
@@ -44,69 +50,67 @@ class Settings(BaseModel):
     )
 
 
-def one_of(table: Mapping[str, Any], kind: str) -> AfterValidator:
-    """Accept the names in `table`; answer a misspelling with the nearest one."""
+def one_of(known: Iterable[str], kind: str) -> AfterValidator:
+    """Accept `known` names; answer a misspelling with the nearest one."""
 
     def check(name: str) -> str:
-        by_name(table, name, kind)
+        check_choice(name, known, kind)
         return name
 
     return AfterValidator(check)
 
 
-def _ramp(value: object) -> str:
+def _ramp(value: object) -> Ramp:
     """Accept a number, or two with a colon: from the first to the second during training."""
-    parts = str(value).split(":")
     try:
-        numbers = [float(part) for part in parts]
+        return Ramp.parse(value)
     except ValueError:
-        numbers = []
-    if len(numbers) not in (1, 2):
-        raise ValueError(f"must be a number, or two as in 1:8, but {str(value)!r} came")
-    return ":".join(parts)
+        raise ValueError(f"must be a number, or two as in 1:8, got {str(value)!r}") from None
 
 
-def _widths(value: str) -> str:
-    if not all(part.isdecimal() and int(part) >= 1 for part in value.split(":")):
+def check_widths(ramp: Ramp) -> Ramp:
+    """Accept whole numbers from 1 up."""
+    if not all(isinstance(one, int) and one >= 1 for one in (ramp.first, ramp.last)):
         raise ValueError(
-            f"must be a whole number of at least 1, or two as in 1:8, but {value!r} came"
+            f"must be a whole number of at least 1, or two as in 1:8, got {str(ramp)!r}"
         )
-    return value
+    return ramp
 
 
-def _probabilities(value: str) -> str:
-    if not all(0 <= float(part) <= 1 for part in value.split(":")):
+def _probabilities(ramp: Ramp) -> Ramp:
+    if not all(0 <= one <= 1 for one in (ramp.first, ramp.last)):
         raise ValueError(
-            f"must be between 0 and 1, or two such numbers as in 0.9:0, but {value!r} came"
+            f"must be between 0 and 1, or two such numbers as in 0.9:0, got {str(ramp)!r}"
         )
-    return value
+    return ramp
 
 
-Width = Annotated[str, BeforeValidator(_ramp), AfterValidator(_widths)]
-Beta = Annotated[str, BeforeValidator(_ramp), AfterValidator(_probabilities)]
+Text = PlainSerializer(str)
+WidthRamp = Annotated[Ramp, BeforeValidator(_ramp), AfterValidator(check_widths), Text]
+BetaRamp = Annotated[Ramp, BeforeValidator(_ramp), AfterValidator(_probabilities), Text]
 
 
 class Learning(Settings):
     """The choices of the meta-algorithm, and those of the optimizer under it."""
 
-    algorithm: Annotated[str, one_of(ROWS, "algorithm")] = Field(
+    algorithm: Annotated[str, one_of(ROW_NAMES, "algorithm")] = Field(
         default="continue",
         description="A row of the paper's Table 1, which chooses strategy, loss and width: "
-        f"{', '.join(ALGORITHMS)}; or a baseline: {', '.join(BASELINES)}.",
+        f"{', '.join(ALGORITHM_NAMES)}; or a baseline: {', '.join(BASELINE_NAMES)}.",
     )
-    strategy: Annotated[str, one_of(STRATEGIES, "strategy")] | None = Field(
+    strategy: Annotated[str, one_of(STRATEGY_NAMES, "strategy")] | None = Field(
         default=None,
         description="How training beams are chosen, in place of the row's: "
-        f"{', '.join(STRATEGIES)}.",
+        f"{', '.join(STRATEGY_NAMES)}.",
     )
-    loss: Annotated[str, one_of(SURROGATES, "loss")] | None = Field(
-        default=None, description=f"The loss, in place of the row's: {', '.join(SURROGATES)}."
+    loss: Annotated[str, one_of(LOSS_NAMES, "loss")] | None = Field(
+        default=None, description=f"The loss, in place of the row's: {', '.join(LOSS_NAMES)}."
     )
-    best: Best | None = None
+    best: Literal["first", "best_scored"] | None = None
     """Of equally cheap neighbors, learn toward the first or the best-scored? Not for pairs."""
-    width: Width | None = None
+    width: WidthRamp | None = None
     """Of the beam, in place of the row's; first:last widens it during the first half."""
-    beta: Beta | None = None
+    beta: BetaRamp | None = None
     """For interpolate: how often to follow the oracle; first:last changes it evenly."""
     epochs: Annotated[int, Field(ge=1)] = 10
     """How often to go through the training data."""
@@ -127,9 +131,9 @@ class Learning(Settings):
     stream: bool = False
     """Take the examples in random order, not by length, and log each loss, for certificates?"""
     mixture: Annotated[int, Field(ge=0)] = 0
-    """How many iterates to keep, drawn evenly from all rounds, for --policy mixture."""
+    """How many iterates to keep, drawn evenly from all rounds, for the policy mixture."""
     average: bool = False
-    """Keep the average of all iterates, for --policy average?"""
+    """Keep the average of all iterates, for the policy average?"""
     patience: Annotated[int, Field(ge=0)] | None = 5
     """Stop after so many epochs without a better validation cost; 0: never."""
     seed: Annotated[int, Field(ge=0)] = 0
@@ -149,14 +153,18 @@ class Learning(Settings):
         if self.radius is not None and self.optimizer == "adam":
             raise ValueError(
                 "`radius` goes with the optimizers gradient and leader, which project the weights, "
-                "but adam came; leave it out, or choose one of them"
+                "got adam; leave it out, or choose one of them"
             )
         return self
 
     @model_validator(mode="after")
     def _check_best(self) -> "Learning":
+        if self.best is None:
+            return self
+        from ..losses import SURROGATES
+
         loss = self.named_loss
-        if self.best is not None and "best" not in signature(loss).parameters:
+        if "best" not in signature(loss).parameters:
             able = [n for n, known in SURROGATES.items() if "best" in signature(known).parameters]
             raise ValueError(
                 f"`best` goes with a loss that has one best neighbor, but {loss.__name__} has "
@@ -169,13 +177,14 @@ class Learning(Settings):
         loss = self.named_loss
         if not loss.final:
             return self
-        if min(self._widths) < 2:
+        if min(self.widths.first, self.widths.last) < 2:
             raise ValueError(
                 f"`width` must be at least 2 for {loss.__name__}, which compares outputs of the "
-                "final beam, but 1 came"
+                "final beam, got 1"
             )
-        chosen = type(self.row.strategy) if self.strategy is None else STRATEGIES[self.strategy]
-        if chosen in (Stop, Reset):
+        from ..strategies import Reset, Stop
+
+        if isinstance(self.collection(1), Stop | Reset):
             raise ValueError(
                 f"`strategy` must lead to a full final beam for {loss.__name__}, but stop and "
                 "reset do not; choose continue, oracle or interpolate"
@@ -183,58 +192,59 @@ class Learning(Settings):
         return self
 
     @property
-    def row(self) -> Algorithm:
+    def row(self) -> "Algorithm":
         """The row of Table 1."""
+        from ..algorithms import ROWS
+
         return ROWS[self.algorithm]
 
     @property
-    def _widths(self) -> list[int]:
-        """The width, or the first and the last one."""
-        if self.width is None:
-            return [self.row.width]
-        return [int(part) for part in self.width.split(":")]
+    def widths(self) -> Ramp:
+        """The width in the course of training: the one that was chosen, or the row's."""
+        return Ramp(self.row.width, self.row.width) if self.width is None else self.width
 
     @property
-    def named_loss(self) -> Loss:
+    def named_loss(self) -> "Loss":
         """The loss of the row, or the one in its place, before options."""
+        from ..losses import SURROGATES
+
         return self.row.loss if self.loss is None else SURROGATES[self.loss]
 
     @property
-    def surrogate(self) -> Loss:
+    def surrogate(self) -> "Loss":
         """The loss that is chosen."""
+        from ..losses import with_options
+
         loss = self.named_loss
         return loss if self.best is None else with_options(loss, best=self.best)
 
     @property
     def first_width(self) -> int:
         """The width at the start of training."""
-        return self._widths[0]
+        return int(self.widths.first)
 
     @property
     def final_width(self) -> int:
         """The width at the end of training, and the one to decode with."""
-        return self._widths[-1]
+        return int(self.widths.last)
 
     def width_at(self, rounds: int) -> Callable[[int], int]:
         """The width as a function of the round, in a training of so many rounds."""
-        first, last = self._widths[0], self._widths[-1]
-        span = max(1, rounds // 2)
-        step = 1 if last >= first else -1
-        several = abs(last - first)
-        return lambda t: first + step * min(several, (t - 1) * (several + 1) // span)
+        return self.widths.steps(rounds)
 
-    def collection(self, rounds: int) -> Strategy:
+    def collection(self, rounds: int) -> "Strategy":
         """The strategy that is chosen, in a training of so many rounds."""
+        from ..strategies import Interpolate, as_strategy, linear
+
         if self.beta is not None:
-            first, *last = (float(part) for part in self.beta.split(":"))
-            return Interpolate(linear(first, last[0] if last else first, rounds))
+            return Interpolate(linear(self.beta.first, self.beta.last, rounds))
         return self.row.strategy if self.strategy is None else as_strategy(self.strategy)
 
     @property
     def local(self) -> bool:
         """Is every decision learned by itself, as with maximum likelihood and DAgger?"""
         log_loss = self.named_loss.__name__ in ("log_loss_neighbors", "optimal_completion")
-        return log_loss and max(self._widths) == 1
+        return log_loss and max(self.first_width, self.final_width) == 1
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -242,11 +252,9 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise SettingsError(
-            f"{path}: cannot be read ({error.strerror}); check `--config`."
-        ) from None
+        raise SettingsError(f"{path}: cannot be read ({error.strerror}); check `config`.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path}: must be a TOML file in UTF-8, but {error}.") from None
+        raise SettingsError(f"{path}: must be a TOML file in UTF-8: {error}.") from None
 
 
 def parse(model: type[Model], values: Mapping[str, Any], source: str = "") -> Model:
@@ -278,8 +286,8 @@ def _sentence(model: type[Settings], error: ValidationError) -> str:
             model = groups_in(model)[name]
         return unknown(model.model_fields, path[-1], "setting")
     if found["type"] == "missing":
-        return f"`{key}` is required, but it is missing; set it, or give --{path[-1]}."
+        return f"`{key}` is required but missing; set `{path[-1]}`."
     message = found["msg"].removeprefix("Value error, ").rstrip(".")
-    ours = found["type"] == "value_error"  # says itself what came
-    came = "" if ours else f", but {found['input']!r} came"
-    return f"`{key}`: {message}{came}." if key else f"{message}."
+    ours = found["type"] == "value_error"  # says itself what it got
+    got = "" if ours else f", got {found['input']!r}"
+    return f"`{key}`: {message}{got}." if key else f"{message}."

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.optim.lr_scheduler import LambdaLR
 
 from ..check import NotFiniteError
 from ..evaluation.evaluate import Evaluation, evaluate
@@ -33,25 +34,22 @@ class Validation:
     """Was it the last one, because the epochs or the patience are over?"""
 
 
-def decay(schedule: str, done: float) -> float:
-    """What the learning rate is multiplied with after a share `done` of all rounds."""
-    factors: dict[str, Callable[[float], float]] = {
-        "constant": lambda _: 1.0,
-        "linear": lambda x: 1.0 - x,
-        "cosine": lambda x: 0.5 + 0.5 * cos(pi * x),
-    }
-    return factors[schedule](done)
+DECAYS: dict[str, Callable[[float], float]] = {
+    "constant": lambda _: 1.0,
+    "linear": lambda done: 1.0 - done,
+    "cosine": lambda done: 0.5 + 0.5 * cos(pi * done),
+}
+"""What the learning rate is multiplied with after a share `done` of all rounds, by schedule."""
 
 
 class Training:
     """One training of a scorer, from its first round to its last.
 
     Iterate over it: it yields every `Round` (with its trajectory, if `trajectories` are asked
-    for) and, at the end of each epoch, a `Validation`.
-    Between any two of them `state` can be saved; a `Training` that is built alike and given
-    that state goes on to the same weights. Nothing depends on a random generator's past: the
-    order of each epoch, and dropout and coins of each round, are drawn from numbers made of the
-    seed and the position.
+    for) and, at the end of each epoch, a `Validation`. Between any two of them `state` can be
+    saved; a `Training` that is built alike and given that state goes on to the same weights.
+    Nothing depends on a random generator's past: the order of each epoch, and dropout and coins
+    of each round, are drawn from numbers made of the seed and the position.
     """
 
     def __init__(
@@ -70,6 +68,7 @@ class Training:
         self.rounds_per_epoch = -(-len(examples) // settings.batch_size)
         self.rounds = self.rounds_per_epoch * settings.epochs
         self.optimizer = optimizer_of(settings, scorer)
+        self.scheduler = self._scheduler()
         self.frozen = {name for name, p in scorer.named_parameters() if not p.requires_grad}
         self.best = BestOnValidation(scorer)
         self.reservoir = Reservoir(settings.mixture, settings.seed) if settings.mixture else None
@@ -82,8 +81,10 @@ class Training:
 
     def __iter__(self) -> Iterator[Round | Validation]:
         events = self._events()
+        kind, devices = seeded_devices(self.scorer)
         while True:
-            with torch.random.fork_rng(devices=[]):  # the caller's random numbers stay their own
+            # The caller's random numbers stay their own.
+            with torch.random.fork_rng(devices, device_type=kind):
                 event = next(events, None)
             if event is None:
                 return
@@ -98,15 +99,17 @@ class Training:
         except NotFiniteError as error:
             raise NotFiniteError(
                 f"Training diverged after round {self.round}: its numbers are no longer finite; "
-                "train anew with a smaller learning rate or clip."
+                "start again with a smaller learning rate or clip."
             ) from error
 
     def _epoch(self) -> Iterator[Round]:
         """The rounds of the current epoch that are not done yet."""
         self.scorer.train()
         coins = torch.Generator()
-        for round in learn(
-            self._batches(coins),
+        done = self.round - self.validated * self.rounds_per_epoch
+        batches = self.batches(self.validated)[done:]
+        rounds = learn(
+            batches,
             self.task,
             self.scorer,
             self.optimizer,
@@ -115,10 +118,14 @@ class Training:
             width=self.settings.width_at(self.rounds),
             reduction=self.settings.reduction,
             clip=self.settings.clip if self.settings.optimizer == "adam" else None,
+            scheduler=self.scheduler,
             generator=coins,
             first_round=self.round + 1,
             trajectories=self.trajectories,
-        ):
+        )
+        for _ in batches:
+            self.prepare_round(coins)
+            round = next(rounds)
             self.round = round.number
             if not isfinite(round.gradient_norm + float(round.losses.sum())):
                 raise NotFiniteError("The loss or its gradient is not finite.")
@@ -130,22 +137,27 @@ class Training:
         cut = minibatches if self.settings.stream else batches_of
         return list(cut(self.examples, self.settings.batch_size, generator=order))
 
-    def _batches(self, coins: torch.Generator) -> Iterator[list[Any]]:
-        """The batches of the current epoch that are left; each sets the scene for its round."""
-        settings = self.settings
-        batches = self.batches(self.validated)
-        for batch in batches[self.round - self.validated * self.rounds_per_epoch :]:
-            torch.manual_seed(seed_of(settings.seed, "dropout", self.round))
-            coins.manual_seed(seed_of(settings.seed, "coins", self.round))
-            if settings.optimizer == "adam":
-                done = self.round / self.rounds
-                for group in self.optimizer.param_groups:
-                    group["lr"] = settings.learning_rate * decay(settings.schedule, done)
-            if self.reservoir is not None:
-                self.reservoir.offer(self.round + 1, self.scorer)
-            if self.average is not None:
-                self.average.offer(self.scorer)
-            yield batch
+    def prepare_round(self, coins: torch.Generator) -> None:
+        """What comes before a round: seed dropout and coins, and keep the iterate it begins with.
+
+        It depends on nothing but the number of rounds done, so that the order in which batches
+        are fetched does not matter.
+        """
+        torch.manual_seed(seed_of(self.settings.seed, "dropout", self.round))
+        coins.manual_seed(seed_of(self.settings.seed, "coins", self.round))
+        if self.reservoir is not None:
+            self.reservoir.offer(self.round + 1, self.scorer)
+        if self.average is not None:
+            self.average.offer(self.scorer)
+
+    def _scheduler(self, round: int = 0) -> LambdaLR | None:
+        """What sets the learning rate of Adam, after so many rounds."""
+        if self.settings.optimizer != "adam":
+            return None
+        decay = DECAYS[self.settings.schedule]
+        return LambdaLR(
+            self.optimizer, lambda done: decay(done / self.rounds), last_epoch=round - 1
+        )
 
     def _validate(self) -> Validation:
         found = evaluate(self.validation, self.task, self.scorer, self.settings.final_width)
@@ -185,8 +197,8 @@ class Training:
         begun = round - validated * self.rounds_per_epoch
         if validated > self.settings.epochs or not 0 <= begun <= self.rounds_per_epoch:
             raise ValueError(
-                f"A state must be of a training with the same settings and examples, but round "
-                f"{round} after {validated} validations is not on the way of this one."
+                "A state must be of a training with the same settings and examples, got round "
+                f"{round} after {validated} validations, which this one never passes."
             )
         groups: dict[str, dict[str, Tensor]] = {name: {} for name in GROUPS}
         for name, value in tensors.items():
@@ -201,6 +213,7 @@ class Training:
             self.average.count, self.average.state = round, _copied(groups["average"])
         state = self.optimizer.state_dict()
         self.optimizer.load_state_dict({**state, "state": moments})
+        self.scheduler = self._scheduler(round)
         self.round, self.validated, self.stopped = round, validated, facts["stopped"]
         self.best = BestOnValidation(self.scorer)
         if groups["best"]:
@@ -239,3 +252,10 @@ def optimizer_of(settings: Learning, scorer: Scorer) -> torch.optim.Optimizer:
         project(learned, settings.radius)
     online = ProjectedGradient if settings.optimizer == "gradient" else FollowTheLeader
     return online(learned, lr=settings.learning_rate, radius=settings.radius)
+
+
+def seeded_devices(scorer: Scorer) -> tuple[str, list[int]]:
+    """The accelerators, by kind and number, whose random state `torch.manual_seed` changes."""
+    kinds = {parameter.device.type for parameter in scorer.parameters()} - {"cpu"}
+    kind = min(kinds, default="cuda")
+    return kind, list(range(torch.get_device_module(kind).device_count()))

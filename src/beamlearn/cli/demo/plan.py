@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ...learning.ramp import Ramp
 from ...tasks.tagging.experiment import Experiment
 from ...tasks.tagging.sentences import DataSettings
 from ...tasks.tagging.settings import TaggerSettings
@@ -34,7 +35,7 @@ def plan(out: Path, utterances: int, *, epochs: int, seed: int) -> dict[str, Job
     for name, algorithm in ALGORITHMS.items():
         learning = Learning(
             algorithm=algorithm,
-            width=str(WIDTH) if name == BEAM else "1",
+            width=Ramp.parse(WIDTH if name == BEAM else 1),
             epochs=epochs,
             batch_size=64,
             learning_rate=1e-2,

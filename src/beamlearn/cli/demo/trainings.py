@@ -67,8 +67,8 @@ def train(job: Job) -> None:
         prepared = resume(TAGGING, job.folder)
     else:
         prepared = begin(TAGGING, job.experiment, job.folder)
-    with prepared.keeper.run.lock():
-        fit(prepared.training, prepared.keeper)
+    with prepared.checkpointer.run.lock():
+        fit(prepared.training, prepared.checkpointer)
 
 
 def train_together(jobs: Mapping[str, Job], board: "Board") -> None:

@@ -43,7 +43,7 @@ def save(folder: Path, checkpoint: Checkpoint) -> None:
 
 
 def latest(folder: Path, report: Callable[[str], None]) -> Checkpoint | None:
-    """Read the newest checkpoint that is whole; each one passed over is told to `report`."""
+    """Read the newest checkpoint that is whole; `report` hears of each one passed over."""
     found = files(folder)
     older = list(found)
     for number, path in found.items():
@@ -54,7 +54,8 @@ def latest(folder: Path, report: Callable[[str], None]) -> Checkpoint | None:
             if not older:
                 raise RunError(
                     f"No checkpoint in {folder} can be used, not even {path.name} ({error}); "
-                    "restore it from a copy or train with another --out."
+                    "restore it from a copy, or train in another folder.",
+                    "out",
                 ) from error
             report(f"{path} cannot be used ({error}); going back to round {older[0]} instead.")
     return None

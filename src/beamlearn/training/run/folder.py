@@ -36,10 +36,10 @@ POLICIES: dict[Policy, str] = {
     "selected": "selected.safetensors",
 }
 REMEDIES: dict[Policy, str] = {
-    "best": "no epoch of the training has ended; go on with --resume",
-    "average": "no epoch has ended, or the training was not asked for it; train with --average",
-    "mixture": "no epoch has ended, or the training was not asked for it; train with --mixture 32",
-    "selected": "no iterate was selected; run `beamlearn certify --select`",
+    "best": "no epoch of the training has ended; resume it",
+    "average": "no epoch has ended, or the training had no `average`; train with it",
+    "mixture": "no epoch has ended, or the training had no `mixture`; train with, say, 32",
+    "selected": "no iterate was selected; certify the run and select one",
 }
 """Why a policy may be missing, and what to do."""
 
@@ -80,12 +80,13 @@ class Run:
             atomic.make_folder(path)
         except (FileExistsError, NotADirectoryError) as error:
             raise RunError(
-                f"{path} must be a folder, but a file is in its place; choose another --out."
+                f"{path} must be a folder, but a file is in its place; choose another.", "out"
             ) from error
         except OSError as error:
             raise RunError(
                 f"{path} must be a folder that can be written, but the system says: {error}; "
-                "choose another --out."
+                "choose another.",
+                "out",
             ) from error
         check_vacant(path)
         with locked(path):
@@ -99,13 +100,11 @@ class Run:
         """Find the run in a folder."""
         path = Path(path)
         if not path.is_dir():
-            raise RunError(
-                f"There is no folder {path}; give the one that was the --out of a training."
-            )
+            raise RunError(f"There is no folder {path}; give one that a training wrote.")
         if not (path / CONFIG).is_file():
             raise RunError(
-                f"{path} is not a run folder, as there is no {CONFIG} in it; give the one that "
-                "was the --out of a training."
+                f"{path} is not a run folder, as there is no {CONFIG} in it; give one that a "
+                "training wrote."
             )
         return cls(path, read_json(path / CONFIG))
 
@@ -139,7 +138,7 @@ class Run:
             raise RunError(f"There is no {path} yet, as {REMEDIES[policy]}.") from error
         except DamagedError as error:
             raise RunError(
-                f"{path} is damaged ({error}); restore it from a copy or train again with --resume."
+                f"{path} is damaged ({error}); restore it from a copy, or resume the training."
             ) from error
 
     def save_checkpoint(self, checkpoint: Checkpoint) -> None:
@@ -151,8 +150,8 @@ class Run:
     def latest_checkpoint(self, report: Callable[[str], None] = warnings.warn) -> Checkpoint | None:
         """Read the newest checkpoint that is whole; None before the first is written.
 
-        Each one that is passed over is told to `report`. When none is whole, that is an error:
-        starting anew would throw the training away.
+        `report` hears of each one that is passed over. When none is whole, that is an error:
+        starting over would throw the training away.
         """
         return checkpoints.latest(self.path / CHECKPOINT, report)
 
@@ -201,8 +200,9 @@ def locked(path: Path) -> Iterator[None]:
     with atomic.alone(path / LOCK) as alone:
         if not alone:
             raise RunError(
-                f"Another process is training in {path}; wait for it to end or choose another "
-                "--out."
+                f"Another process is training in {path}; wait for it to end, or choose another "
+                "folder.",
+                "out",
             )
         yield
 
@@ -211,11 +211,12 @@ def check_vacant(path: Path) -> None:
     """Refuse a folder that holds a run, or parts that a new run would take for its own."""
     if (path / CONFIG).exists():
         raise RunError(
-            f"{path} already holds a run; continue it with --resume or choose another --out."
+            f"{path} already holds a run; resume it, or choose another folder.", "resume", "out"
         )
     for name in (ROUNDS, *POLICIES.values(), CHECKPOINT, METRICS):
         if (path / name).exists():
             raise RunError(
-                f"{path} holds {name} of a run whose {CONFIG} is gone; restore that from a copy or "
-                "choose another --out."
+                f"{path} holds {name} of a run whose {CONFIG} is gone; restore that from a copy, "
+                "or choose another folder.",
+                "out",
             )

@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ...check import UsageError
 
-class RunError(ValueError):
+
+class RunError(UsageError):
     """A run folder that cannot be used; the message says why and what to do."""
 
 
@@ -16,8 +18,8 @@ def to_json(record: Mapping[str, Any], path: Path, indent: int | None = None) ->
         return encode(record, indent)
     except (TypeError, ValueError) as error:
         raise RunError(
-            f"{path} can hold only finite numbers, strings, lists and objects, but "
-            f"{culprit(record)} came ({error}); leave it out, or put null or a string in its place."
+            f"{path} can hold only finite numbers, strings, lists and objects, got "
+            f"{culprit(record)} ({error}); leave it out, or put null or a string in its place."
         ) from error
 
 
@@ -45,7 +47,7 @@ def read_json(path: Path) -> dict[str, Any]:
         raise RunError(f"There is no {path}; restore it from a copy.") from error
     except ValueError as error:
         raise RunError(
-            f"{path} is not valid JSON ({error}); mend it or restore it from a copy."
+            f"{path} is not valid JSON ({error}); fix it or restore it from a copy."
         ) from error
 
 
@@ -60,7 +62,7 @@ def read_lines(path: Path) -> Iterator[tuple[bytes, dict[str, Any]]]:
             yield line, parse(line)
         except ValueError as error:
             raise RunError(
-                f"{path}, line {number}, is not valid JSON ({error}); mend it or delete it."
+                f"{path}, line {number}, is not valid JSON ({error}); fix it or delete it."
             ) from error
 
 
@@ -68,5 +70,5 @@ def parse(data: bytes) -> dict[str, Any]:
     """Read one object; the error says where it went wrong."""
     value = json.loads(data.decode())
     if not isinstance(value, dict):
-        raise ValueError(f"an object was expected, but a {type(value).__name__} came")
+        raise ValueError(f"expected an object, got a {type(value).__name__}")
     return value
