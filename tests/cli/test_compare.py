@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 import torch
+from beamlearn.cli.tasks import COMMANDS
+from beamlearn.comparison.metric import COST, METRICS, Metric, main_metric
 from rich.console import Console
 from tiny import begin, conllu, part, sentences
 from tiny_pairs import pairs, tsv
@@ -15,10 +17,7 @@ from tiny_pairs import pairs, tsv
 import beamlearn.comparison.runner
 from beamlearn.cli.compare import Board, planned_from
 from beamlearn.cli.main import run
-from beamlearn.cli.tasks import COMMANDS
-from beamlearn.comparison import Comparison, Verdict, read_comparison
-from beamlearn.comparison.metric import COST, METRICS, Metric, main_metric
-from beamlearn.comparison.results import verdicts
+from beamlearn.comparison.results import Comparison, Verdict, read_comparison, verdicts
 from beamlearn.comparison.table import markdown, shown
 from beamlearn.training.run import RunError
 

@@ -16,11 +16,11 @@ from xml.etree import ElementTree
 
 import pytest
 import torch
+from beamlearn.comparison.metric import Metric
 from tiny_reports import HOSTILE, beamlearn_run, make_comparison, make_run
 
 from beamlearn.cli.report import certified
-from beamlearn.comparison import read_comparison
-from beamlearn.comparison.metric import Metric
+from beamlearn.comparison.results import read_comparison
 from beamlearn.evaluation.calibration import Bin
 from beamlearn.evaluation.error_profile import Profile
 from beamlearn.evaluation.significance import sign_flip_test

@@ -1,23 +1,11 @@
 """`beamlearn certify`."""
 
-import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
-from ..reports.bound import Curve, check_drawable, draw_bound
-from ..theory.certificate import Certificate
-from ..theory.numbers import probably, rounded_up
-from ..theory.regret import regret
-from ..theory.rerun import choose, held_out_losses, hindsight
-from ..theory.run_certificate import Judged
-from ..training.settings import SettingsError
-
-POINTS = 24
-"""How many certificates a figure shows."""
+from .shared_options import AsJson
 
 
 def certify(
@@ -48,9 +36,7 @@ def certify(
     figure: Annotated[
         Path | None, typer.Option(help="Draw the bound against the number of examples (svg, png).")
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object and nothing else.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say what a run proves: a bound on the loss of the mixture of its iterates, with its parts.
 
@@ -69,108 +55,17 @@ def certify(
 
     beamlearn evaluate runs/proven test.conllu --policy mixture
     """
-    if upper is not None and clip is not None:
-        raise SettingsError("`upper` or `clip` can be given, but both came; leave out one of them.")
-    if figure is not None:
-        check_drawable(figure)
-    judged = Judged.open(run)
-    if examples is not None:
-        judged = judged.first(examples)
-    u = clip if clip is not None else judged.largest() if upper is None else upper
-    proof = judged.certificate(u, delta, clip=clip is not None)
-    kept = len(judged.iterates) if with_selection or test is not None else 0
-    found: dict[str, Any] = {"certificate": proof.to_json()}
-    told = [str(proof)]
-    if (cost := judged.cost(proof)) is not None:
-        found["cost"] = cost.to_json()
-        told.append(str(cost))
-    if (share := judged.share(delta)) is not None:
-        found["share"] = share.to_json()
-        told.append(in_shares(share))
-    population: list[tuple[int, float]] = []
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        if with_regret:
-            found["regret"], sentence = regret_of(judged, progress)
-            told.append(sentence)
-        if with_selection:
-            bar = progress.add_task("selecting", total=kept)
-            chosen = choose(judged, proof, on_iterate=lambda: progress.advance(bar))
-            number = list(judged.iterates)[chosen.index]
-            found["selection"] = {**chosen.to_json(), "round": number}
-            told.append(f"{chosen}\nIt is that of round {number}: --policy selected.")
-        if test is not None:
-            bar = progress.add_task("measuring", total=kept)
-            for seen, loss in held_out_losses(judged, proof, test):
-                population.append((seen + 1, loss))
-                progress.advance(bar)
-    if population:
-        found["test_loss"] = sum(loss for _, loss in population) / len(population)
-        told.append(f"On {test} the kept iterates have a mean loss of {found['test_loss']:.4g}.")
-    if figure is not None:
-        draw_bound(Curve(growing(judged, proof), so_far(population)), figure)
-        told.append(f"The figure is in {figure}.")
-    found["assumptions"] = assumptions(judged)
-    told.append("\n".join(["This holds", *(f"- {line};" for line in found["assumptions"])]))
-    print(json.dumps(found) if as_json else "\n\n".join(told))
+    from .jobs import certify as job  # loads torch
 
-
-def in_shares(share: Certificate) -> str:
-    """A certificate of the costs themselves."""
-    vacuous = " Vacuous: no share is above 1." if share.vacuous else ""
-    return (
-        f"{probably(share.delta)} the expected cost of an output, as a share of the most that it "
-        f"can be, is at most {rounded_up(share.bound)} (Theorem 3 on the costs: "
-        f"{share.empirical_loss:.4g} seen, {share.deviation:.4g} deviation).{vacuous}"
+    job.certify(
+        run,
+        delta=delta,
+        upper=upper,
+        clip=clip,
+        examples=examples,
+        with_regret=with_regret,
+        with_selection=with_selection,
+        test=test,
+        figure=figure,
+        as_json=as_json,
     )
-
-
-def regret_of(judged: Judged, progress: Progress) -> tuple[dict[str, Any], str]:
-    """The best policy in hindsight and the regret against it."""
-    collecting = progress.add_task("collecting trajectories", total=None)
-    optimizing = progress.add_task("optimizing in hindsight", total=None, visible=False)
-
-    def on_step(evaluations: int, value: float, lower: float | None) -> None:
-        told = f"{value:.4g}" if lower is None else f"{lower:.4g} to {value:.4g}"
-        progress.update(optimizing, visible=True, description=f"hindsight {evaluations}: {told}")
-
-    best = hindsight(
-        judged, lambda done, of: progress.update(collecting, completed=done, total=of), on_step
-    )
-    losses = judged.evidence.losses
-    split = regret(sum(losses) / len(losses), best.value, best.lower)
-    return {**split.to_json(), "evaluations": best.evaluations}, str(split)
-
-
-def growing(judged: Judged, proof: Certificate) -> list[Certificate]:
-    """The same certificate after more and more examples, evenly on a logarithmic scale."""
-    whole = len(judged.evidence)
-    counts = sorted({round(whole ** (0.4 + 0.6 * i / (POINTS - 1))) for i in range(POINTS)})
-    assert proof.delta is not None  # the losses of a run are no expectations
-    return [
-        judged.certificate(proof.upper, proof.delta, clip=proof.clip, count=count)
-        for count in counts
-    ]
-
-
-def so_far(population: list[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Running means: the mixture of the iterates up to each."""
-    losses = [loss for _, loss in population]
-    return [
-        (seen, sum(losses[:count]) / count) for count, (seen, _) in enumerate(population, start=1)
-    ]
-
-
-def assumptions(judged: Judged) -> list[str]:
-    """What the numbers rest on that no program can check, and what they are about."""
-    learning = judged.learning
-    return [
-        f"for a beam of {learning.final_width} and losses that are a {learning.reduction} along "
-        "each trajectory",
-        "for the uniform mixture of all iterates; --policy mixture decodes with an even sample of "
-        "them, if one was kept, and no theorem speaks of the best on validation",
-        "if the examples are independent draws of one population, and the vocabulary was chosen "
-        "before",
-        f"if no trajectory has more than {judged.horizon} beams",
-        "if --delta, --upper, --clip, --examples and the end of training were chosen before the "
-        "losses were seen; each statement, and each point of a figure, by itself",
-    ]

@@ -2,52 +2,55 @@
 
 import os
 import sys
+from importlib.metadata import version as installed_version
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from .. import __version__
 from .certify import certify
 from .compare import compare_group
-from .demo_command import demo
+from .demo.command import demo
 from .evaluate import evaluate
+from .flags import flags_of, with_flags
 from .inspect import inspect
 from .predict import predict
 from .report import report
-from .train import train
+from .train import train_group
 
-app = typer.Typer(
-    help="Learn beam search policies by imitation: the beam is part of the model.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.add_typer(train(), name="train")
-app.add_typer(compare_group(), name="compare")
-app.command()(predict)
-app.command()(evaluate)
-app.command()(certify)
-app.command()(inspect)
-app.command()(report)
-app.command()(demo)
+SUMMARY = "Learn beam search policies by imitation: the beam is part of the model."
+
+
+def app() -> typer.Typer:
+    """All commands, those of every task that is registered among them."""
+    commands = typer.Typer(
+        help=SUMMARY,
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    commands.callback(help=SUMMARY)(options)
+    commands.add_typer(train_group(), name="train")
+    commands.add_typer(compare_group(), name="compare")
+    for command in (predict, evaluate, certify, inspect, report, demo):
+        commands.command()(command)
+    return commands
 
 
 def _version(asked: bool | None) -> None:
     if asked:
-        print(f"beamlearn {__version__}")
+        print(f"beamlearn {installed_version('beamlearn')}")
         raise typer.Exit
 
 
-@app.callback()
 def options(
     version: Annotated[
         bool | None,
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
     ] = None,
 ) -> None:
-    """Learn beam search policies by imitation: the beam is part of the model."""
+    """What comes before a command."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -58,12 +61,13 @@ def main(arguments: list[str] | None = None) -> None:
 def run(arguments: list[str]) -> int:
     """Run a command and return its exit status."""
     console = Console(stderr=True)
+    commands = typer.main.get_command(app())
     try:
-        typer.main.get_command(app).main(arguments, prog_name="beamlearn")
+        commands.main(arguments, prog_name="beamlearn")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except ValueError as error:
-        return fail(console, error, str(error), 2)
+        return fail(console, error, with_flags(error, flags_of(commands, arguments)), 2)
     except Exception as error:
         return fail(console, error, f"{type(error).__name__}: {error}", 1)
     return 0

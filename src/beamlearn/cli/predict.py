@@ -5,13 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ..data.text import write_text
-from ..tasks.registry import load
-from ..training.settings import SettingsError
-from .device import Device, Threads, set_up
-from .policy import Mixture, Policy, policy_of
-from .task import Asked, Layout, given_options
-from .tasks import COMMANDS
+from .shared_options import Device, Layout, Mixture, PolicyName, Threads, policy_of
 
 
 def predict(
@@ -39,7 +33,7 @@ def predict(
         str | None,
         typer.Option(help="Tagging: where to write the tags.", show_default="as in training"),
     ] = None,
-    policy: Policy = None,
+    policy: PolicyName = None,
     mixture: Mixture = False,
     device: Device = "cpu",
     threads: Threads = 1,
@@ -60,26 +54,17 @@ def predict(
 
     beamlearn predict runs/g2p words.txt --nbest 3 -o phones.tsv
     """
-    if Path(output).exists() and Path(input).exists() and Path(output).samefile(input):
-        raise SettingsError(
-            f"`output` must be another file than INPUT, which it would replace, but {output} came; "
-            "choose another -o."
-        )
-    set_up(device, threads)
-    model, experiment = load(run, device, policy_of(policy, mixture))
-    task = COMMANDS[experiment.task]
-    listed = nbest or 1
-    if width is not None and width < listed:
-        raise SettingsError(
-            f"`width` must be at least that of --nbest, {listed}, but {width} came; leave out "
-            "--width, or widen it."
-        )
-    asked = Asked(
-        input=input,
-        width=max(experiment.learning.final_width if width is None else width, listed),
-        nbest=listed,
-        listing=nbest is not None,
+    from .jobs import predict as job  # loads torch
+
+    job.predict(
+        run,
+        input,
+        output,
+        width=width,
+        nbest=nbest,
         as_json=as_json,
-        options=given_options(task, run, layout=layout, column=column),
+        options={"layout": layout, "column": column},
+        policy=policy_of(policy, mixture),
+        device=device,
+        threads=threads,
     )
-    write_text(output, task.predict(model, experiment, asked))

@@ -10,7 +10,7 @@ from ..algorithms import ROWS
 from ..check import unknown
 from ..strategies import STRATEGIES
 from ..tasks.experiment import files_of, fingerprints, read_data, read_experiment
-from ..tasks.registry import TASKS
+from ..tasks.registry import task_named
 from ..tasks.settings import Experiment
 from ..training.run import CONFIG, Run, RunError
 from ..training.settings import Learning, SettingsError, parse
@@ -189,12 +189,12 @@ def file_to_test(grid: Grid, shared: Experiment) -> str:
     for name, path in (("train", files.train), ("dev", files.dev), ("test", grid.test)):
         if path == "-":
             raise SettingsError(
-                f"`{name}` must be a file that every training can read, but standard input came; "
+                f"`{name}` must be a file that every training can read, got standard input; "
                 "write it to a file first."
             )
     found = grid.test or files.dev
     if found is None:
-        raise SettingsError("`test` or `dev` must name a file to test on, but neither came.")
+        raise SettingsError("`test` or `dev` must name a file to test on, got neither.")
     return found
 
 
@@ -204,15 +204,15 @@ def check_data(plan: Plan, entries: Sequence[Entry], out: Path) -> int:
     Trainings that are in `out` already must be those of the plan, on the same data.
     """
     shared = plan.cells[0].experiment
-    kind = TASKS[shared.task]
-    examples = len(kind.read(plan.test, shared))
-    wanted = fingerprints(*read_data(kind, shared))
+    task = task_named(shared.task)
+    examples = len(task.read(plan.test, shared))
+    wanted = fingerprints(*read_data(task, shared))
     for entry in entries:
         folder = out / entry.name
         if not (folder / CONFIG).exists():
             continue
         run = Run.open(folder)
-        check_same(entry, read_experiment(kind, run), folder)
+        check_same(entry, read_experiment(task, run), folder)
         if any(run.config.get(name, digest) != digest for name, digest in wanted.items()):
             raise RunError(
                 f"The training and validation data must be what {folder} began with, but it was "

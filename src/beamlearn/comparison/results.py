@@ -1,4 +1,4 @@
-"""What a comparison came to, and the files that hold it."""
+"""What a comparison found, and the files that hold it."""
 
 import csv
 from collections import defaultdict
@@ -14,11 +14,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ..data import atomic
+from ..evaluation.metric import Metric, main_metric
 from ..evaluation.significance import holm, sign_flip_test
+from ..tasks.registry import task_named
 from ..training.run import RunError
 from ..training.run.folder import METRICS
 from ..training.run.records import encode, read_json, read_lines, to_json
-from .metric import Metric, main_metric
 from .plan import Plan, entry_name
 
 ABOUT, ROWS, CSV, TABLE = "compare.json", "results.jsonl", "results.csv", "table.md"
@@ -41,7 +42,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a comparison came to."""
+    """What a comparison found."""
 
     task: str
     test: str
@@ -86,7 +87,7 @@ def collect(
     settings: Mapping[str, Any],
     command: str,
 ) -> Comparison:
-    """Read what the trainings of a plan came to from their folders, but for those that failed."""
+    """Read the results of a plan from the folders of its trainings, except those that failed."""
     rows: list[dict[str, Any]] = []
     costs: dict[tuple[str, int], list[Tensor]] = defaultdict(list)
     for cell, seed in product(plan.cells, range(plan.seeds)):
@@ -102,7 +103,7 @@ def collect(
         task=task,
         test=plan.test,
         examples=examples,
-        metric=main_metric(task, rows),
+        metric=main_metric(task_named(task).metrics, rows),
         cells=[cell.name for cell in plan.cells],
         widths=list(plan.widths),
         seeds=plan.seeds,

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from ..tasks.experiment import begin, read_experiment, resume
-from ..tasks.registry import TASKS
+from ..tasks.registry import task_named
 from ..tasks.settings import Experiment
 from ..training.run import CONFIG, Run, RunError
 from ..training.trainer import fit
@@ -136,20 +136,20 @@ def end_with_parent() -> None:
 def run_entry(entry: Entry, folder: Path) -> Results:
     """Train (or go on training) and test one entry; return its results, width by width."""
     torch.set_num_threads(1)
-    kind = TASKS[entry.experiment.task]
+    task = task_named(entry.experiment.task)
     if (folder / CONFIG).exists():
         run = Run.open(folder)
-        check_same(entry, read_experiment(kind, run), folder)
+        check_same(entry, read_experiment(task, run), folder)
         if (results := known_results(entry, run)) is not None:
             return results
-        prepared = resume(kind, folder, entry.device)
+        prepared = resume(task, folder, entry.device)
     else:
-        prepared = begin(kind, entry.experiment, folder, entry.device)
+        prepared = begin(task, entry.experiment, folder, entry.device)
     run, model = prepared.checkpointer.run, prepared.model
     with run.lock():
         fit(prepared.training, prepared.checkpointer)
-        test = kind.read(entry.test, prepared.experiment)
-        found = [kind.report(model, test, width) for width in entry.widths]
+        test = task.read(entry.test, prepared.experiment)
+        found = [task.report(model, test, width) for width in entry.widths]
         results = [one.to_json() for one in found]
         metrics = {"file": entry.test, "examples": len(test), "results": results}
         if entry.costs:
@@ -168,7 +168,7 @@ def known_results(entry: Entry, run: Run) -> Results | None:
     if (metrics.get("file"), widths) != (entry.test, entry.widths):
         return None
     if entry.costs:
-        test = TASKS[entry.experiment.task].read(entry.test, entry.experiment)
+        test = task_named(entry.experiment.task).read(entry.test, entry.experiment)
         kept = {"costs", "profiles"} <= metrics.keys()
         if not kept or metrics["fingerprint"] != test.digest:
             return None

@@ -10,13 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from ..check import UsageError
 from . import atomic
 
 BYTE_ORDER_MARK = "\ufeff"
 GZIP_MAGIC = b"\x1f\x8b"
 
 
-class DataError(ValueError):
+class DataError(UsageError):
     """Input that cannot be used; its message names file and line."""
 
 

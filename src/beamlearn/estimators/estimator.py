@@ -29,7 +29,7 @@ from ..tasks.data import DataSet
 from ..tasks.experiment import first_model, load, training_of
 from ..tasks.lists import split
 from ..tasks.settings import Experiment
-from ..tasks.task import Kind
+from ..tasks.task import TaskSpec
 from ..training.checkpointer import validation_record
 from ..training.device import available
 from ..training.progress import Display
@@ -103,7 +103,7 @@ class BeamEstimator(ABC, Generic[Given, Right, Output, Way, Told]):
     device: str = "cpu"
     verbose: bool = False
     _fitted: Fitted | None = field(init=False, default=None)
-    _kind: ClassVar[Kind[Any, Any, Any]]
+    _task: ClassVar[TaskSpec[Any, Any, Any]]
     """The task."""
 
     @abstractmethod
@@ -132,11 +132,11 @@ class BeamEstimator(ABC, Generic[Given, Right, Output, Way, Told]):
         The weights that are best on the dev sentences are kept. Without those every tenth
         sentence is held out instead. Sentences without words are left out.
         """
-        kind = self._kind
-        experiment = experiment_of(kind.experiment, self.get_params())
+        task = self._task
+        experiment = experiment_of(task.experiment, self.get_params())
         train_set, dev_set = split(partial(self._pairs, experiment), X, y, X_dev, y_dev)
-        model = first_model(kind, experiment, train_set, available(self.device))
-        training = training_of(kind, model, train_set, dev_set, experiment.learning)
+        model = first_model(task, experiment, train_set, available(self.device))
+        training = training_of(task, model, train_set, dev_set, experiment.learning)
         fitted = Fitted(model, experiment, [])
 
         def remember(_: Training, event: Round | Validation) -> None:
@@ -147,7 +147,9 @@ class BeamEstimator(ABC, Generic[Given, Right, Output, Way, Told]):
         with ExitStack() as shown:
             if self.verbose:
                 console = Console(stderr=True)
-                display = Display(console, kind.unit, lambda found: kind.judge(found, dev_set))
+                display = Display(
+                    console, task.unit, lambda found: task.describe_validation(found, dev_set)
+                )
                 watchers.append(shown.enter_context(display))
             train(training, *watchers)
         self._fitted = fitted
@@ -169,7 +171,7 @@ class BeamEstimator(ABC, Generic[Given, Right, Output, Way, Told]):
         """What `beamlearn evaluate` reports; `width` is that of training unless given."""
         fitted = self._require()
         data = self._pairs(fitted.experiment, X, y)
-        return cast(Told, self._kind.report(fitted.model, data, self._beam(width)))
+        return cast(Told, self._task.report(fitted.model, data, self._beam(width)))
 
     def save(self, path: str | Path) -> None:
         """Write a run folder, which `load`, `beamlearn predict` and `beamlearn evaluate` read."""
@@ -186,7 +188,7 @@ class BeamEstimator(ABC, Generic[Given, Right, Output, Way, Told]):
     @classmethod
     def load(cls: type[Same], path: str | Path, device: str = "cpu") -> Same:
         """Read a run folder that `save` or `beamlearn train` wrote."""
-        model, experiment = load(cls._kind, path, available(device))
+        model, experiment = load(cls._task, path, available(device))
         history = [record for record in Run.open(path).rounds() if "epoch" in record]
         loaded = cls(**parameters_of(experiment), device=device)
         loaded._fitted = Fitted(model, experiment, history)

@@ -12,7 +12,7 @@ from ..tasks.parsing.lists import Tagged, Trees, inputs_of, pairs_of
 from ..tasks.parsing.report import ParsingReport
 from ..tasks.parsing.sentences import Sentences
 from ..tasks.parsing.task import PARSING
-from ..tasks.task import Kind
+from ..tasks.task import TaskSpec
 from .estimator import BeamEstimator
 
 Given = Lists | Tagged
@@ -66,7 +66,7 @@ class BeamParser(BeamEstimator[Given, Trees, Arcs, Parse, ParsingReport]):
     dropout: float = 0.3
     accumulate: bool = True
     normalize: Literal["auto", "log_softmax", "none"] = "auto"
-    _kind: ClassVar[Kind[Any, Any, Any]] = PARSING
+    _task: ClassVar[TaskSpec[Any, Any, Any]] = PARSING
 
     def predict_confidence(self, X: Given, width: int | None = None) -> list[list[float]]:
         """For each arc of `predict`, the share of the final beam that agrees with it."""

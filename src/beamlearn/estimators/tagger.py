@@ -11,7 +11,7 @@ from ..tasks.tagging.lists import pairs_of
 from ..tasks.tagging.report import TaggingReport
 from ..tasks.tagging.sentences import Sentences
 from ..tasks.tagging.task import TAGGING
-from ..tasks.task import Kind
+from ..tasks.task import TaskSpec
 from .estimator import BeamEstimator
 
 
@@ -54,7 +54,7 @@ class BeamTagger(BeamEstimator[Lists, Lists, list[str], Tagged, TaggingReport]):
     buckets: int = 1 << 20
     accumulate: bool = True
     normalize: Literal["auto", "log_softmax", "none"] = "auto"
-    _kind: ClassVar[Kind[Any, Any, Any]] = TAGGING
+    _task: ClassVar[TaskSpec[Any, Any, Any]] = TAGGING
 
     def predict_confidence(self, X: Lists, width: int | None = None) -> list[list[float]]:
         """For each label of `predict`, the share of the final beam that agrees with it."""

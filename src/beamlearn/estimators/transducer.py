@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, final
 
 from ..tasks.decoding import in_order
-from ..tasks.task import Kind
+from ..tasks.task import TaskSpec
 from ..tasks.transduction.decode import Transduced, Transduction, transduce
 from ..tasks.transduction.lists import References, Texts, pairs_of, texts_of
 from ..tasks.transduction.pairs import Pairs
@@ -55,7 +55,7 @@ class BeamTransducer(BeamEstimator[Texts, References, str, Transduced, Transduct
     dropout: float = 0.3
     accumulate: bool = True
     normalize: Literal["auto", "log_softmax", "none"] = "auto"
-    _kind: ClassVar[Kind[Any, Any, Any]] = TRANSDUCTION
+    _task: ClassVar[TaskSpec[Any, Any, Any]] = TRANSDUCTION
 
     def predict_confidence(self, X: Texts, width: int | None = None) -> list[float]:
         """For each output of `predict`, its share of the final beam."""

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from ..check import check_shape, check_steps, check_width
+from ..check import check_steps, check_width
 from ..search.beam import (
     Beam,
     Selection,
@@ -23,6 +23,7 @@ from ..search.beam import (
     take,
     transition_cost,
 )
+from ..search.check_tensors import check_shape
 from ..search.neighbors import Move, Neighbors
 from ..search.oracle import Oracle
 from ..search.ranking import least

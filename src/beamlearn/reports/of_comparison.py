@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 
-from ..comparison import Comparison, Verdict
+from ..comparison.results import Comparison, Verdict
 from ..comparison.table import shown, words
 from ..evaluation.error_profile import Profile, together
 from ..training.run import CONFIG, Run, RunError

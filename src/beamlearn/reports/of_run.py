@@ -7,9 +7,10 @@ from typing import Any
 
 import torch
 
-from ..comparison import Cell
-from ..comparison.metric import Metric, main_metric
+from ..comparison.plan import Cell
+from ..evaluation.metric import Metric, main_metric
 from ..evaluation.significance import sign_flip_test
+from ..tasks.registry import task_named
 from ..tasks.settings import Experiment
 from ..tasks.task import Report
 from ..training.run import Run
@@ -53,7 +54,7 @@ class Tested:
 
     def metric(self, task: str) -> Metric:
         """What matters most."""
-        return main_metric(task, [one.to_json() for one in self.reports])
+        return main_metric(task_named(task).metrics, [one.to_json() for one in self.reports])
 
 
 def report_of_run(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import mean, stdev
 from typing import Any
 
-from ..comparison.metric import Metric
+from ..evaluation.metric import Metric
 from .figure import Drawn, canvas, plain
 from .lines import Axis, Line, Point, at_widths, draw_lines
 from .palette import THEMED

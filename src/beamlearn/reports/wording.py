@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from ..comparison.metric import Metric
+from ..evaluation.metric import Metric
 
 Place = TypeVar("Place")
 

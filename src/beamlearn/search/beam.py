@@ -9,7 +9,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from ..check import check_best_scores, check_choice, check_shape
+from ..check import check_choice
+from .check_tensors import check_best_scores, check_shape
 from .neighbors import Move, Neighbors
 from .normalization import normalized, normalizer
 from .ranking import least

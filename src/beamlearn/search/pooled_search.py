@@ -8,9 +8,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from ..check import check_best_scores, check_steps, check_width
+from ..check import check_steps, check_width
 from .beam import Beam, Step, advance, expand, initial_beam
 from .beam_search import SearchResult
+from .check_tensors import check_best_scores
 from .neighbors import Neighbors
 from .ranking import top
 from .scorer import Scorer

@@ -44,8 +44,9 @@ def read_split(files: Files, read: Callable[[str], Data]) -> tuple[Data, Data]:
         return train, read(files.dev)
     if len(train) < 2:
         raise DataError(
-            f"{files.train}: Without a validation file at least 2 examples are needed, but 1 "
-            "came; give --dev."
+            f"{files.train}: Without a validation file at least 2 examples are needed, got 1; "
+            "name a validation file.",
+            "dev",
         )
     return hold_out(train)
 

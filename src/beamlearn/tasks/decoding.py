@@ -1,8 +1,9 @@
 """Decode many sentences: batches of equal lengths in, answers in their order out."""
 
-from collections.abc import Iterable, Iterator, Sequence, Sized
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 
@@ -74,3 +75,8 @@ def in_order(found: Iterable[tuple[int, Found]]) -> list[Found]:
     """Answers that come with their numbers, by these."""
     by_number = dict(found)
     return [by_number[number] for number in range(len(by_number))]
+
+
+def json_lines(records: Iterable[Mapping[str, Any]]) -> str:
+    """One JSON object a line."""
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)

@@ -1,4 +1,4 @@
-"""Experiments of any kind of task: begun in a run folder, resumed, and loaded again."""
+"""Experiments of any task: begun in a run folder, resumed, and loaded again."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from ..training.settings import Learning, SettingsError, parse
 from ..training.trainer import Training
 from .data import DataSet, read_split
 from .settings import Experiment, Files, ModelSettings
-from .task import D, E, Kind, M, Model
+from .task import D, E, M, Model, TaskSpec
 
 TRAIN, VALIDATION = "fingerprint", "validation_fingerprint"
 
@@ -25,68 +25,70 @@ TRAIN, VALIDATION = "fingerprint", "validation_fingerprint"
 class Prepared(Generic[E, D, M]):
     """A training that is ready to run, and its folder."""
 
-    kind: Kind[E, D, M]
+    task: TaskSpec[E, D, M]
     experiment: E
     model: M
     training: Training
     checkpointer: Checkpointer
     validation: D
 
-    def judge(self, found: Evaluation) -> str:
+    def describe_validation(self, found: Evaluation) -> str:
         """A validation in words."""
-        return self.kind.judge(found, self.validation)
+        return self.task.describe_validation(found, self.validation)
 
 
 def begin(
-    kind: Kind[E, D, M], experiment: E, out: str | Path, device: str = "cpu"
+    task: TaskSpec[E, D, M], experiment: E, out: str | Path, device: str = "cpu"
 ) -> Prepared[E, D, M]:
     """Set up a new training in a folder of its own."""
-    experiment = inherited(kind, experiment.resolved())
-    train, dev = read_data(kind, experiment)
-    model = first_model(kind, experiment, train, device)
+    experiment = inherited(task, experiment.resolved())
+    train, dev = read_data(task, experiment)
+    model = first_model(task, experiment, train, device)
     config = {**experiment.model_dump(mode="json"), **fingerprints(train, dev)}
     run = Run.create(out, config, model.vocabulary())
-    prepared = prepare(kind, experiment, model, train, dev, run)
+    prepared = prepare(task, experiment, model, train, dev, run)
     with run.lock():
         prepared.checkpointer.save(prepared.training)
     return prepared
 
 
 def resume(
-    kind: Kind[E, D, M],
+    task: TaskSpec[E, D, M],
     out: str | Path,
     device: str = "cpu",
     report: Callable[[str], None] = print,
 ) -> Prepared[E, D, M]:
     """Set up the training in a folder as it was left; `report` hears of damaged checkpoints."""
     run = Run.open(out)
-    experiment = read_experiment(kind, run)
-    train, dev = read_again(kind, experiment, run)
+    experiment = read_experiment(task, run)
+    train, dev = read_again(task, experiment, run)
     with run.lock():  # going back changes files
         checkpoint = run.latest_checkpoint(report)
         if checkpoint is None and (run.path / MODEL).exists():
             raise RunError(
-                f"{out} holds a model, but no checkpoint of its training to go on from; train anew "
-                "with another --out."
+                f"{out} holds a model, but no checkpoint of its training to go on from; train in "
+                "another folder.",
+                "out",
             )
         if checkpoint is None:
-            model = first_model(kind, experiment, train, device)
-            return prepare(kind, experiment, model, train, dev, run)
-        model = read_model(kind, run, experiment, device)
-        prepared = prepare(kind, experiment, model, train, dev, run)
+            model = first_model(task, experiment, train, device)
+            return prepare(task, experiment, model, train, dev, run)
+        model = read_model(task, run, experiment, device)
+        prepared = prepare(task, experiment, model, train, dev, run)
         prepared.checkpointer.go_back(prepared.training, checkpoint)
     return prepared
 
 
 def load(
-    kind: Kind[E, D, M], path: str | Path, device: str = "cpu", policy: Policy = "best"
+    task: TaskSpec[E, D, M], path: str | Path, device: str = "cpu", policy: Policy = "best"
 ) -> tuple[M, E]:
     """The model that a training came to, and how; the best one, or with another policy."""
     run = Run.open(path)
-    experiment = read_experiment(kind, run)
-    model = read_model(kind, run, experiment, device)
-    weights = run.load_model(policy)
-    put_weights(model, run.load_model(), path)
+    experiment = read_experiment(task, run)
+    model = read_model(task, run, experiment, device)
+    best = run.load_model()
+    put_weights(model, best, path)
+    weights = best if policy == "best" else run.load_model(policy)
     if policy == "mixture":
         iterates = list(parted(weights).values())
         model.mixture = Mixture(model.scorer, iterates, experiment.learning.seed)
@@ -96,26 +98,29 @@ def load(
     return model, experiment
 
 
-def read_data(kind: Kind[E, D, M], experiment: E) -> tuple[D, D]:
+def read_data(task: TaskSpec[E, D, M], experiment: E) -> tuple[D, D]:
     """The sentences to learn from and those to validate on."""
-    return read_split(files_of(experiment), lambda path: kind.read(path, experiment))
+    return read_split(files_of(experiment), lambda path: task.read(path, experiment))
 
 
-def read_again(kind: Kind[E, D, M], experiment: E, run: Run) -> tuple[D, D]:
+def read_again(task: TaskSpec[E, D, M], experiment: E, run: Run) -> tuple[D, D]:
     """The same sentences as when the training in a run folder began."""
     files = files_of(experiment)
     if "-" in (files.train, files.dev):
         raise RunError(
             f"The training in {run.path} was given standard input, which cannot be read again; "
-            "train anew from a file, with another --out."
+            "train from a file, in another folder.",
+            "train",
+            "out",
         )
-    train, dev = read_data(kind, experiment)
+    train, dev = read_data(task, experiment)
     for name, digest in fingerprints(train, dev).items():
         if run.config.get(name, digest) != digest:
             file = files.train if name == TRAIN or files.dev is None else files.dev
             raise RunError(
-                f"{file} is not what the training in {run.path} began with; restore the "
-                "file, or train anew with another --out."
+                f"{file} is not what the training in {run.path} began with; restore the file, or "
+                "train in another folder.",
+                "out",
             )
     return train, dev
 
@@ -126,15 +131,15 @@ def fingerprints(train: DataSet, dev: DataSet) -> dict[str, str]:
 
 
 def prepare(
-    kind: Kind[E, D, M], experiment: E, model: M, train: D, dev: D, run: Run
+    task: TaskSpec[E, D, M], experiment: E, model: M, train: D, dev: D, run: Run
 ) -> Prepared[E, D, M]:
     """Put the parts of a training and its folder together."""
-    training = training_of(kind, model, train, dev, experiment.learning)
-    return Prepared(kind, experiment, model, training, Checkpointer(run), dev)
+    training = training_of(task, model, train, dev, experiment.learning)
+    return Prepared(task, experiment, model, training, Checkpointer(run), dev)
 
 
 def training_of(
-    kind: Kind[E, D, M],
+    task: TaskSpec[E, D, M],
     model: M,
     train: D,
     dev: D,
@@ -143,19 +148,19 @@ def training_of(
     trajectories: bool = False,
 ) -> Training:
     """The training of a model on data, wherever it is from."""
-    examples, validation = (kind.examples(model, data) for data in (train, dev))
+    examples, validation = (task.examples(model, data) for data in (train, dev))
     return Training(model, model.scorer, examples, validation, learning, trajectories=trajectories)
 
 
-def inherited(kind: Kind[E, D, M], experiment: E) -> E:
+def inherited(task: TaskSpec[E, D, M], experiment: E) -> E:
     """The same with the settings that come with the weights of a warm start."""
     if experiment.warm_start is None:
         return experiment
-    kept = read_experiment(kind, Run.open(experiment.warm_start))
+    kept = read_experiment(task, Run.open(experiment.warm_start))
     return experiment.with_settings(taken_over(kept.settings, experiment.settings))
 
 
-def first_model(kind: Kind[E, D, M], experiment: E, train: D, device: str) -> M:
+def first_model(task: TaskSpec[E, D, M], experiment: E, train: D, device: str) -> M:
     """The model before its first round: random, or with the weights of another run.
 
     In an experiment with a warm start, the settings are `inherited`.
@@ -163,16 +168,16 @@ def first_model(kind: Kind[E, D, M], experiment: E, train: D, device: str) -> M:
     source = experiment.warm_start
     if source is None:
         seed = seed_of(experiment.learning.seed, "weights", 0)
-        return kind.build(experiment, train, seed, device)
+        return task.build(experiment, train, seed, device)
     run = Run.open(source)
-    model = read_model(kind, run, experiment, device)
+    model = read_model(task, run, experiment, device)
     put_weights(model, run.load_model(), source)
-    kind.check_warm_start(model, train, source)
+    task.check_warm_start(model, train, source)
     return model
 
 
 def taken_over(kept: ModelSettings, chosen: ModelSettings) -> ModelSettings:
-    """The settings of a warm start: what its weights do not depend on can be chosen anew."""
+    """The settings of a warm start: what its weights do not depend on can be chosen again."""
     changed = {
         name: value
         for name in chosen.model_fields_set
@@ -180,8 +185,8 @@ def taken_over(kept: ModelSettings, chosen: ModelSettings) -> ModelSettings:
     }
     for name in changed.keys() - chosen.free:
         raise SettingsError(
-            f"`{name}` must be {getattr(kept, name)!r} as in the run that is the warm start, but "
-            f"{changed[name]!r} came; leave it out."
+            f"`{name}` must be {getattr(kept, name)!r} as in the run that is the warm start, got "
+            f"{changed[name]!r}; leave it out."
         )
     return parse(type(kept), {**kept.model_dump(), **changed})
 
@@ -191,32 +196,34 @@ def files_of(experiment: Experiment) -> Files:
     if experiment.data is None:
         raise SettingsError(
             f"Training from files needs `data.train`, but this {experiment.group} was fitted in "
-            "memory; give --train and another --out."
+            "memory; name a file, and another folder.",
+            "train",
+            "out",
         )
     return experiment.data
 
 
-def read_experiment(kind: Kind[E, D, M], run: Run) -> E:
+def read_experiment(task: TaskSpec[E, D, M], run: Run) -> E:
     """The experiment that a run folder belongs to."""
-    task = run.config.get("task", kind.name)
-    if task != kind.name:
+    name = run.config.get("task", task.name)
+    if name != task.name:
         raise SettingsError(
-            f"{run.path / CONFIG}: `task`: must be {kind.name!r}, but {task!r} came; give the "
-            "folder of another run."
+            f"{run.path / CONFIG}: `task`: must be {task.name!r}, got {name!r}; give the folder of "
+            "another run."
         )
     beside = (TRAIN, VALIDATION)
     config = {name: value for name, value in run.config.items() if name not in beside}
-    return parse(kind.experiment, config, str(run.path / CONFIG))
+    return parse(task.experiment, config, str(run.path / CONFIG))
 
 
-def read_model(kind: Kind[E, D, M], run: Run, experiment: E, device: str) -> M:
+def read_model(task: TaskSpec[E, D, M], run: Run, experiment: E, device: str) -> M:
     """The model of a run folder, without its weights."""
     vocabulary = run.vocabulary
     try:
-        return kind.rebuild(experiment, vocabulary, device)
+        return task.rebuild(experiment, vocabulary, device)
     except (RuntimeError, ValueError):
         raise RunError(
-            f"{run.path / VOCABULARY} must hold the {kind.symbols} of the {experiment.group} in "
+            f"{run.path / VOCABULARY} must hold the {task.symbols} of the {experiment.group} in "
             "config.json, but some are missing or wrong; restore them from a copy."
         ) from None
 

@@ -1,32 +1,90 @@
-"""The tasks there are, by the names that run folders and the command line have for them."""
+"""The tasks there are: the one place to add another."""
 
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from ..check import unknown
-from ..training.run import CONFIG, Policy, Run, RunError
-from . import experiment
-from .parsing.task import PARSING
+from .parsing.settings import Experiment as ParsingExperiment
 from .settings import Experiment
-from .tagging.task import TAGGING
-from .task import Kind, Model
-from .transduction.task import TRANSDUCTION
+from .tagging.experiment import Experiment as TaggingExperiment
+from .transduction.experiment import Experiment as TransductionExperiment
 
-TASKS: dict[str, Kind[Any, Any, Any]] = {
-    kind.name: kind for kind in (TAGGING, PARSING, TRANSDUCTION)
+if TYPE_CHECKING:
+    from .task import TaskSpec
+
+
+@dataclass(frozen=True)
+class TaskEntry:
+    """A task by its name: its settings at once; the rest, and torch with it, when it is used."""
+
+    name: str
+    """Of the commands, as in `beamlearn train NAME`, and in run folders."""
+    summary: str
+    """What it learns, in a sentence."""
+    experiment: type[Experiment]
+    spec: "str | TaskSpec[Any, Any, Any]"
+    """A `TaskSpec`, or where to import it from, as module:name."""
+    files: str
+    """How its data files end, for examples."""
+    examples: tuple[str, ...]
+    """Options of `train`, for its help."""
+
+    def load(self) -> "TaskSpec[Any, Any, Any]":
+        """What can be done with the task."""
+        if not isinstance(self.spec, str):
+            return self.spec
+        module, _, name = self.spec.partition(":")
+        spec: TaskSpec[Any, Any, Any] = getattr(import_module(module), name)
+        return spec
+
+
+TASKS: dict[str, TaskEntry] = {
+    entry.name: entry
+    for entry in (
+        TaskEntry(
+            name="tag",
+            summary="a tagger: one label for each word",
+            experiment=TaggingExperiment,
+            spec="beamlearn.tasks.tagging.task:TAGGING",
+            files="conllu",
+            examples=(
+                "--train train.conllu --dev dev.conllu --column upos --out runs/pos",
+                "--train ner.tsv --column 2 --constrained --width 1:8 --out runs/ner",
+                "--out runs/pos --resume",
+            ),
+        ),
+        TaskEntry(
+            name="parse",
+            summary="a dependency parser: a head and a relation for each word",
+            experiment=ParsingExperiment,
+            spec="beamlearn.tasks.parsing.task:PARSING",
+            files="conllu",
+            examples=(
+                "--train train.conllu --dev dev.conllu --out runs/parser",
+                "--train train.conllu --tags upos --system arc-eager --out runs/eager",
+                "--out runs/parser --resume",
+            ),
+        ),
+        TaskEntry(
+            name="transduce",
+            summary="a transducer: a string for each string, from lines of source, tab and target",
+            experiment=TransductionExperiment,
+            spec="beamlearn.tasks.transduction.task:TRANSDUCTION",
+            files="tsv",
+            examples=(
+                "--train words.tsv --dev dev.tsv --target-tokens words --out runs/g2p",
+                "--train names.tsv --model transformer --layers 2 --out runs/names",
+                "--out runs/g2p --resume",
+            ),
+        ),
+    )
 }
+"""Every task by its name."""
 
 
-def kind_of(run: Run) -> Kind[Any, Any, Any]:
-    """The kind of task that a run folder belongs to."""
-    name = str(run.config.get("task"))
+def task_named(name: str) -> "TaskSpec[Any, Any, Any]":
+    """The task of that name; a ValueError with the nearest name if there is none."""
     if name not in TASKS:
-        raise RunError(f"{run.path / CONFIG}: {unknown(TASKS, name, 'task')}")
-    return TASKS[name]
-
-
-def load(
-    path: str | Path, device: str = "cpu", policy: Policy = "best"
-) -> tuple[Model, Experiment]:
-    """The model of a run folder, whatever its task is, and how it was trained."""
-    return experiment.load(kind_of(Run.open(path)), path, device, policy)
+        raise ValueError(unknown(TASKS, name, "task"))
+    return TASKS[name].load()

@@ -27,7 +27,7 @@ class ModelSettings(Settings):
     """What a model is made of; a task adds what it sees, and how large it is."""
 
     free: ClassVar[frozenset[str]] = frozenset({"dropout", "accumulate", "normalize"})
-    """What a warm start may choose anew, as the shapes of the weights do not depend on it."""
+    """What a warm start may change, as the shapes of the weights do not depend on it."""
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.3
     """The share of inputs that training leaves out."""
     accumulate: bool = True
@@ -91,13 +91,12 @@ class Experiment(Settings):
 
         The beginning of a sentence about the first setting that differs.
         """
-        came = wanted._flat()
+        now = wanted._flat()
         for name, kept in self._flat().items():
-            if came.get(name) not in (kept, "auto"):
+            if now.get(name) not in (kept, "auto"):
                 was = "not given" if kept is None else repr(kept)
                 return (
-                    f"`{name}` was {was} when the training in {folder} began, but "
-                    f"{came.get(name)!r} came"
+                    f"`{name}` was {was} when the training in {folder} began, got {now.get(name)!r}"
                 )
         return None
 

@@ -1,13 +1,14 @@
-"""Kind: what a task tells of itself, so that it can be trained, kept, tested and loaded."""
+"""TaskSpec: what a task says of itself, so that every command can work with it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence, Sized
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from ..data.text import DataError
 from ..evaluation.error_profile import Profile
 from ..evaluation.evaluate import Evaluation
+from ..evaluation.metric import Metric
 from ..learning.iterates import Mixture
 from ..search.scorer import Scorer
 from ..search.space import SearchSpace
@@ -93,12 +94,36 @@ class Subject:
     """Do all outputs have equally many parts, each with the right one at its place?"""
 
 
+Options = Mapping[str, str]
+"""What was chosen among the options that only some tasks have, by name."""
+Progress = Callable[[Iterable[Any], int, str], Iterator[Any]]
+"""The items as they come, of how many there are, under which title."""
+
+
+@dataclass(frozen=True)
+class PredictionRequest:
+    """What to predict, and how to write it."""
+
+    input: str
+    """A file, or - for standard input."""
+    width: int
+    nbest: int = 1
+    """How many outputs to find for each example."""
+    listing: bool = False
+    """Write all of them, not only the best?"""
+    as_json: bool = False
+    """Write JSON lines with confidences?"""
+    options: Options = field(default_factory=dict)
+    progress: Progress = lambda items, _total, _title: iter(items)
+    """Shows how far the decoding is."""
+
+
 E = TypeVar("E", bound=Experiment)
 D = TypeVar("D", bound=DataSet)
 M = TypeVar("M", bound=Model)
 
 
-class Kind(ABC, Generic[E, D, M]):
+class TaskSpec(ABC, Generic[E, D, M]):
     """A task with its experiments `E`, data sets `D` and models `M`."""
 
     name: str
@@ -108,6 +133,12 @@ class Kind(ABC, Generic[E, D, M]):
     """What a step of a search decides on."""
     symbols: str
     """What the vocabulary of a model holds."""
+    metrics: Sequence[Metric] = ()
+    """The numbers of a report that matter most: the first that a report has is the one."""
+    columns: Mapping[str, str]
+    """The numbers of a report that tables show, in this order, and their labels."""
+    options: frozenset[str] = frozenset()
+    """Options of `predict` and `read_labeled` that it has and other tasks may not have."""
     step_cost: float | None = None
     """Where all outputs of an input take equally many steps and every c* is exact: the most that
     an output can cost, for each of its steps."""
@@ -137,8 +168,16 @@ class Kind(ABC, Generic[E, D, M]):
         return None
 
     @abstractmethod
-    def judge(self, found: Evaluation, validation: D) -> str:
+    def describe_data(self, model: M, examples: int) -> str:
+        """What there is to learn from so many examples, in words."""
+
+    @abstractmethod
+    def describe_validation(self, found: Evaluation, validation: D) -> str:
         """What was found on the validation set, in words."""
+
+    @abstractmethod
+    def describe_result(self, result: Mapping[str, Any]) -> str:
+        """The numbers of a report in JSON that matter most, in words."""
 
     def subject(self, model: M, data: D, number: int) -> Subject:
         """One example of the data, to look at."""
@@ -147,13 +186,19 @@ class Kind(ABC, Generic[E, D, M]):
 
     def typed(self, model: M, text: str, right: str | None) -> Subject:
         """An input that somebody has typed, maybe with the right output, to look at."""
-        raise DataError(
-            f"Typed input was not expected, as the task {self.name!r} takes none; give a file."
-        )
+        raise DataError(f"The task {self.name!r} takes no typed input; give a file.")
 
     def spell(self, model: M, output: Any) -> str:
         """An output of a space, as people read it."""
         return str(output)
+
+    @abstractmethod
+    def read_labeled(self, file: str, model: M, experiment: E, options: Options) -> D:
+        """Data to test a model on; refuse what the model cannot be compared with."""
+
+    @abstractmethod
+    def predict(self, model: M, experiment: E, request: PredictionRequest) -> str:
+        """The text that predictions are written as."""
 
     @abstractmethod
     def report(self, model: M, data: D, width: int) -> Report:

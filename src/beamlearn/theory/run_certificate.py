@@ -9,9 +9,9 @@ from typing import Any
 from ..learning.iterates import State, parted
 from ..strategies import Continue, Interpolate, Stop
 from ..tasks.experiment import read_experiment, read_model
-from ..tasks.registry import kind_of
+from ..tasks.loading import task_of
 from ..tasks.settings import Experiment
-from ..tasks.task import Kind, Model
+from ..tasks.task import Model, TaskSpec
 from ..training.run import Run
 from ..training.settings import Learning
 from .certificate import Certificate, CostCertificate, certify, interpolation_alphas
@@ -24,7 +24,7 @@ class Judged:
     """A run whose losses the theorems speak of."""
 
     run: Run
-    kind: Kind[Any, Any, Any]
+    kind: TaskSpec[Any, Any, Any]
     experiment: Experiment
     model: Model
     evidence: Evidence
@@ -35,7 +35,7 @@ class Judged:
     def open(cls, path: str | Path) -> "Judged":
         """Find a run; an error with every reason if the theorems say nothing about it."""
         run = Run.open(path)
-        kind = kind_of(run)
+        kind = task_of(run)
         experiment = read_experiment(kind, run)
         model = read_model(kind, run, experiment, "cpu")
         warm = experiment.warm_start is not None

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
 
-from ..check import NotFiniteError
 from ..evaluation.evaluate import Evaluation, evaluate
 from ..learning.iterates import Average, Reservoir, joined, parted
 from ..learning.learn import BestOnValidation, Round, Task, learn, minibatches
 from ..learning.optimizers import FollowTheLeader, ProjectedGradient, project
 from ..learning.seeds import seed_of
+from ..search.check_tensors import NotFiniteError
 from ..search.scorer import Scorer
 from .batches import batches_of
 from .settings import Learning

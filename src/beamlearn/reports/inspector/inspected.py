@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from ...tasks.data import DataSet
-from ...tasks.task import Kind, Model
+from ...tasks.task import Model, TaskSpec
 from .ask import Ask, AskError
 from .look import Look, difference, look
 
@@ -19,7 +19,7 @@ class Inspected:
     """A run, and the file to look at it with."""
 
     name: str
-    kind: Kind[Any, Any, Any]
+    task: TaskSpec[Any, Any, Any]
     model: Model
     width: int
     """Of the beam, unless another is asked for."""
@@ -33,9 +33,9 @@ class Inspected:
     def look(self, ask: Ask) -> Look:
         """What it does with the input that is asked for."""
         if ask.text is not None:
-            subject = self.kind.typed(self.model, ask.text, ask.right)
+            subject = self.task.typed(self.model, ask.text, ask.right)
         elif ask.number is not None:
-            subject = self.kind.subject(self.model, self.data, ask.number)
+            subject = self.task.subject(self.model, self.data, ask.number)
         else:
             raise AskError("A sentence or a text must be given, but neither came; type an input.")
         length = len(subject.example)
@@ -45,7 +45,7 @@ class Inspected:
                 f"{ask.width} came; choose a smaller width or a shorter input.",
                 413,
             )
-        return look(self.kind, self.model, subject, ask.width, ask.number or 0)
+        return look(self.task, self.model, subject, ask.width, ask.number or 0)
 
 
 @final

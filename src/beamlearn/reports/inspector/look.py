@@ -12,7 +12,7 @@ from ...learning.collect import beam_trajectory
 from ...search.beam_search import beam_search
 from ...search.history import TOLERANCE, Dropped, History
 from ...strategies import Oracle
-from ...tasks.task import Kind, Model, Subject
+from ...tasks.task import Model, Subject, TaskSpec
 from ..pages.render import number as shown
 
 
@@ -147,16 +147,16 @@ class Look:
 
 
 def look(
-    kind: Kind[Any, Any, Any], model: Model, subject: Subject, width: int, number: int = 0
+    task: TaskSpec[Any, Any, Any], model: Model, subject: Subject, width: int, number: int = 0
 ) -> Look:
     """Search one input; `number` is that of the example, by which a mixture draws its iterate."""
     parts = [[number]] if model.mixture is None else model.mixture.parts(number + 1)
-    found = [searched(kind, model, subject, width) for numbers in parts if number in numbers]
+    found = [searched(task, model, subject, width) for numbers in parts if number in numbers]
     return found[0]
 
 
 @torch.no_grad()
-def searched(kind: Kind[Any, Any, Any], model: Model, subject: Subject, width: int) -> Look:
+def searched(task: TaskSpec[Any, Any, Any], model: Model, subject: Subject, width: int) -> Look:
     """The same with the weights that the scorer has."""
     space, scorer = model.space([subject.example]), model.scorer
     with evaluating(scorer):
@@ -168,7 +168,7 @@ def searched(kind: Kind[Any, Any, Any], model: Model, subject: Subject, width: i
             reachable = float(best.final_scores[0])
     answers = [
         Answer(
-            kind.spell(model, way.output),
+            task.spell(model, way.output),
             way.score,
             way.probability,
             node.cost,

@@ -1,14 +1,16 @@
-"""Parsing, as experiments, the command line and estimators see it."""
+"""Parsing, as commands and estimators see it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 from ...data.text import DataError
 from ...evaluation.evaluate import Evaluation
+from ...evaluation.metric import Metric
 from ...training.settings import SettingsError
-from ..task import Kind, Subject
+from ..task import Options, PredictionRequest, Subject, TaskSpec
 from .lexicon import Lexicon
 from .model import Parser, scorer_of
+from .predict import labeled, predictions
 from .report import ParsingReport, examples_of, report
 from .sentences import Sentences, read_sentences
 from .settings import Experiment
@@ -16,13 +18,26 @@ from .space import Encoded
 
 
 @final
-class ParsingKind(Kind[Experiment, Sentences, Parser]):
+class ParsingTask(TaskSpec[Experiment, Sentences, Parser]):
     """A tree over the words."""
 
     name = "parse"
     experiment = Experiment
     unit = "words"
     symbols = "words and relations"
+    metrics = (Metric("las", "LAS"),)
+    columns: Mapping[str, str] = {
+        "uas": "UAS",
+        "las": "LAS",
+        "uas_without_punctuation": "UAS without punctuation",
+        "las_without_punctuation": "LAS without punctuation",
+        "conll18_las": "LAS without subtypes (CoNLL 2018)",
+        "tree_accuracy": "trees",
+        "increases_per_example": "cost increases / sentence",
+        "search_error_rate": "search errors",
+        "calibration_error": "calibration error",
+        "words_per_second": "words/s",
+    }
 
     def read(self, path: str, experiment: Experiment) -> Sentences:
         return read_sentences(path, experiment.parser.tags)
@@ -46,7 +61,7 @@ class ParsingKind(Kind[Experiment, Sentences, Parser]):
     def examples(self, model: Parser, data: Sentences) -> list[Encoded]:
         return examples_of(model, data)
 
-    def judge(self, found: Evaluation, validation: Sentences) -> str:
+    def describe_validation(self, found: Evaluation, validation: Sentences) -> str:
         words = sum(map(len, validation.words))
         return f"attachment {1 - float(found.costs.sum()) / words:.2%}"
 
@@ -64,7 +79,7 @@ class ParsingKind(Kind[Experiment, Sentences, Parser]):
             )
         words = text.split()
         if not words:
-            raise DataError("Words with spaces between them were expected, but none came.")
+            raise DataError("Expected words with spaces between them, got none.")
         if not model.lexicon.tags:
             return Subject(model.encode(words), text)
         pairs = [word.rpartition("/") for word in words]
@@ -79,8 +94,22 @@ class ParsingKind(Kind[Experiment, Sentences, Parser]):
     def spell(self, model: Parser, output: Sequence[tuple[int, str]]) -> str:
         return " ".join(f"{head}:{name}" if head >= 0 else "_" for head, name in output)
 
+    def describe_data(self, model: Parser, examples: int) -> str:
+        return f"{examples:,} sentences, relations: {len(model.lexicon.plain_relations)}"
+
+    def describe_result(self, result: Mapping[str, Any]) -> str:
+        return f"UAS {result['uas']:.2%}, LAS {result['las']:.2%}"
+
+    def read_labeled(
+        self, file: str, model: Parser, experiment: Experiment, options: Options
+    ) -> Sentences:
+        return labeled(file, model, experiment)
+
+    def predict(self, model: Parser, experiment: Experiment, request: PredictionRequest) -> str:
+        return predictions(model, experiment, request)
+
     def report(self, model: Parser, data: Sentences, width: int) -> ParsingReport:
         return report(model, data, width)
 
 
-PARSING = ParsingKind()
+PARSING = ParsingTask()

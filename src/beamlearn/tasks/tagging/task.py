@@ -1,4 +1,4 @@
-"""Tagging, as experiments, the command line and estimators see it."""
+"""Tagging, as commands and estimators see it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, final
@@ -6,25 +6,40 @@ from typing import Any, final
 from ...check import by_name
 from ...data.text import DataError
 from ...evaluation.evaluate import Evaluation
+from ...evaluation.metric import Metric
 from ...training.settings import SettingsError
-from ..task import Kind, Ranges, Subject
+from ..task import Options, PredictionRequest, Ranges, Subject, TaskSpec
 from .experiment import Experiment
 from .lexicon import Lexicon
 from .linear import HISTORY, LinearTagger
 from .model import Tagger, scorer_of
+from .predict import labeled, predictions
 from .report import TaggingReport, report
 from .sentences import Sentences, read_sentences
 from .space import Encoded
 
 
 @final
-class TaggingKind(Kind[Experiment, Sentences, Tagger]):
+class TaggingTask(TaskSpec[Experiment, Sentences, Tagger]):
     """A label for each word."""
 
     name = "tag"
     experiment = Experiment
     unit = "words"
     symbols = "words and tags"
+    metrics = (Metric("f1", "span F1"), Metric("accuracy", "accuracy"))
+    columns: Mapping[str, str] = {
+        "accuracy": "accuracy",
+        "known_accuracy": "known words",
+        "unknown_accuracy": "unknown words",
+        "sentence_accuracy": "sentences",
+        "f1": "span F1",
+        "increases_per_example": "cost increases / sentence",
+        "search_error_rate": "search errors",
+        "calibration_error": "calibration error",
+        "words_per_second": "words/s",
+    }
+    options = frozenset({"column", "layout"})
     step_cost = 1.0
 
     def read(self, path: str, experiment: Experiment) -> Sentences:
@@ -56,7 +71,7 @@ class TaggingKind(Kind[Experiment, Sentences, Tagger]):
         features = model.encode(["word"]).features.shape[-1] + HISTORY
         return Ranges(feature_norm=features, actions=len(model.lexicon.tags), cost=1.0)
 
-    def judge(self, found: Evaluation, validation: Sentences) -> str:
+    def describe_validation(self, found: Evaluation, validation: Sentences) -> str:
         words = sum(map(len, validation.words))
         return f"accuracy {1 - float(found.costs.sum()) / words:.2%}"
 
@@ -66,11 +81,11 @@ class TaggingKind(Kind[Experiment, Sentences, Tagger]):
     def typed(self, model: Tagger, text: str, right: str | None) -> Subject:
         words, tags = text.split(), None if right is None else right.split()
         if not words:
-            raise DataError("Words with spaces between them were expected, but none came.")
+            raise DataError("Expected words with spaces between them, got none.")
         if tags is not None and len(tags) != len(words):
             raise DataError(
-                f"A right tag for each of the {len(words)} words was expected, but {len(tags)} "
-                "came; give as many, or none."
+                f"Expected a right tag for each of the {len(words)} words, got {len(tags)}; give "
+                "as many, or none."
             )
         for tag in tags or ():
             by_name(model.lexicon.tag_numbers, tag, "tag")
@@ -78,6 +93,21 @@ class TaggingKind(Kind[Experiment, Sentences, Tagger]):
 
     def spell(self, model: Tagger, output: Sequence[int]) -> str:
         return " ".join(model.lexicon.tags[tag] for tag in output)
+
+    def describe_data(self, model: Tagger, examples: int) -> str:
+        return f"{examples:,} sentences, {len(model.lexicon.tags)} tags"
+
+    def describe_result(self, result: Mapping[str, Any]) -> str:
+        spans = f", span F1 {result['f1']:.2%}" if "f1" in result else ""
+        return f"accuracy {result['accuracy']:.2%}{spans}"
+
+    def read_labeled(
+        self, file: str, model: Tagger, experiment: Experiment, options: Options
+    ) -> Sentences:
+        return labeled(file, model, experiment, options)
+
+    def predict(self, model: Tagger, experiment: Experiment, request: PredictionRequest) -> str:
+        return predictions(model, experiment, request)
 
     def report(self, model: Tagger, data: Sentences, width: int) -> TaggingReport:
         return report(model, data.words, data.tags, width)
@@ -89,4 +119,4 @@ def shown(model: Tagger, words: Sequence[str], tags: Sequence[str] | None) -> Su
     return Subject(model.encode(words, tags), " ".join(words), right, tuple(words), aligned=True)
 
 
-TAGGING = TaggingKind()
+TAGGING = TaggingTask()

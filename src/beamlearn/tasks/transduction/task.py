@@ -1,28 +1,44 @@
-"""Transduction, as experiments, the command line and estimators see it."""
+"""Transduction, as commands and estimators see it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 from ...data.text import DataError
 from ...evaluation.evaluate import Evaluation
+from ...evaluation.metric import Metric
 from ...training.settings import SettingsError
-from ..task import Kind, Subject
+from ..task import Options, PredictionRequest, Subject, TaskSpec
 from .experiment import Experiment
 from .model import Transducer, scorer_of
 from .pairs import Pairs, read_pairs
+from .predict import labeled, predictions
 from .report import TransductionReport, report
 from .space import Encoded
 from .symbols import Symbols
 
 
 @final
-class TransductionKind(Kind[Experiment, Pairs, Transducer]):
+class TransductionTask(TaskSpec[Experiment, Pairs, Transducer]):
     """A sequence for each sequence."""
 
     name = "transduce"
     experiment = Experiment
     unit = "tokens"
     symbols = "symbols of sources and targets"
+    metrics = (Metric("wer", "wrong outputs", lower=True),)
+    columns: Mapping[str, str] = {
+        "wer": "wrong outputs",
+        "cer": "token errors",
+        "oracle_wer": "no right output in the beam",
+        "bleu": "BLEU",
+        "chrf": "chrF",
+        "increases_per_example": "cost increases / source",
+        "search_error_rate": "search errors",
+        "calibration_error": "calibration error",
+        "sources_per_second": "sources/s",
+        "words_per_second": "tokens/s",
+    }
+    options = frozenset({"references"})
 
     def read(self, path: str, experiment: Experiment) -> Pairs:
         return read_pairs(path, experiment.references)
@@ -56,7 +72,7 @@ class TransductionKind(Kind[Experiment, Pairs, Transducer]):
     def examples(self, model: Transducer, data: Pairs) -> list[Encoded]:
         return [model.encode(*pair) for pair in zip(data.sources, data.references, strict=True)]
 
-    def judge(self, found: Evaluation, validation: Pairs) -> str:
+    def describe_validation(self, found: Evaluation, validation: Pairs) -> str:
         share = float((found.costs > 0).double().mean())
         return f"{share:.2%} of the outputs cost something, {found.cost:.3f} on average"
 
@@ -75,6 +91,24 @@ class TransductionKind(Kind[Experiment, Pairs, Transducer]):
 
     def spell(self, model: Transducer, output: Sequence[int]) -> str:
         return model.text(output)
+
+    def describe_data(self, model: Transducer, examples: int) -> str:
+        symbols = model.symbols
+        return (
+            f"{examples:,} pairs, source symbols: {len(symbols.source_symbols)}, target tokens: "
+            f"{len(symbols.target_tokens)}"
+        )
+
+    def describe_result(self, result: Mapping[str, Any]) -> str:
+        return f"wrong outputs {result['wer']:.2%}, token errors {result['cer']:.2%}"
+
+    def read_labeled(
+        self, file: str, model: Transducer, experiment: Experiment, options: Options
+    ) -> Pairs:
+        return labeled(file, model, experiment, options)
+
+    def predict(self, model: Transducer, experiment: Experiment, request: PredictionRequest) -> str:
+        return predictions(model, request)
 
     def report(self, model: Transducer, data: Pairs, width: int) -> TransductionReport:
         return report(model, data.sources, data.references, width)
@@ -101,4 +135,4 @@ def check_lengths(model: Transducer, train: Pairs) -> None:
         )
 
 
-TRANSDUCTION = TransductionKind()
+TRANSDUCTION = TransductionTask()

@@ -1,10 +1,10 @@
 """The run folder: what training writes, and everything else reads."""
 
+from ..choices import Policy as Policy
 from .checkpoint import Checkpoint as Checkpoint
 from .folder import CONFIG as CONFIG
 from .folder import MODEL as MODEL
 from .folder import POLICIES as POLICIES
 from .folder import VOCABULARY as VOCABULARY
-from .folder import Policy as Policy
 from .folder import Run as Run
 from .records import RunError as RunError

@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, final
+from typing import Any, final
 
 from torch import Tensor
 
 from ...data import atomic
+from ..choices import Policy
 from . import checkpoint as checkpoints
 from .checkpoint import Checkpoint
 from .records import RunError, read_json, read_lines, to_json
@@ -27,8 +28,6 @@ from .sealed import DamagedError, seal, unseal
 
 CONFIG, VOCABULARY, METRICS = "config.json", "vocabulary.json", "metrics.json"
 ROUNDS, MODEL, CHECKPOINT, LOCK = "rounds.jsonl", "model.safetensors", "checkpoint", "lock"
-Policy = Literal["best", "average", "mixture", "selected"]
-"""The best on validation; the average of the iterates; many of them; the one with a bound."""
 POLICIES: dict[Policy, str] = {
     "best": MODEL,
     "average": "average.safetensors",

@@ -1,4 +1,4 @@
-"""What is shown of each task."""
+"""Metric: a number of a report, and how to read it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,15 +37,9 @@ class Metric:
 SPOKEN = {"wrong outputs": "the share of wrong outputs"}
 """What labels that are plurals are called in sentences."""
 COST = Metric("cost", "cost per example", rate=False, lower=True)
-METRICS: dict[str, tuple[Metric, ...]] = {
-    "tag": (Metric("f1", "span F1"), Metric("accuracy", "accuracy")),
-    "parse": (Metric("las", "LAS"),),
-    "transduce": (Metric("wer", "wrong outputs", lower=True),),
-}
-"""What matters most in each task: the first that its reports have."""
+"""What every task has."""
 
 
-def main_metric(task: str, rows: Sequence[Mapping[str, Any]]) -> Metric:
-    """What matters most in these reports; of a task that is not known, the cost."""
-    known = METRICS.get(task, ())
+def main_metric(known: Sequence[Metric], rows: Sequence[Mapping[str, Any]]) -> Metric:
+    """The first of the `known` metrics that all reports have; if none, the cost."""
     return next((metric for metric in known if all(metric.name in row for row in rows)), COST)

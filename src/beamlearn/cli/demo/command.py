@@ -6,8 +6,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from .demo import run_demo
-
 
 def demo(
     out: Annotated[Path, typer.Option(help="Where to write the figure and the numbers.")] = Path(
@@ -21,6 +19,8 @@ def demo(
 
     beamlearn demo --out demo
     """
+    from .story import run_demo  # loads torch
+
     try:
         run_demo(Console(), out, seed=seed)
     except KeyboardInterrupt:

@@ -1,0 +1,167 @@
+"""What `beamlearn inspect` does."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ...data.text import write_text
+from ...reports.inspector import Ask, Inspected, case
+from ...reports.inspector.ask import WIDEST
+from ...reports.inspector.page import page
+from ...reports.inspector.serve import check_server, serve
+from ...reports.inspector.text import print_cases
+from ...tasks.data import DataSet
+from ...tasks.loading import load, task_of
+from ...tasks.settings import Experiment
+from ...training.choices import Policy
+from ...training.run import Run
+from ...training.settings import SettingsError
+from .setup import given_options, set_up
+
+MOST = 50
+"""Inputs on one exported page."""
+
+
+def inspect(
+    run: Path,
+    input: str | None,
+    *,
+    against: Path | None,
+    width: int | None,
+    sentence: str | None,
+    typed: str | None,
+    right: str | None,
+    export: str | None,
+    text: bool,
+    port: int,
+    open_browser: bool,
+    options: Mapping[str, str | None],
+    policy: Policy,
+    device: str,
+    threads: int,
+) -> None:
+    """Show searches on a page that is served, in a file, or as text."""
+    if text and export is not None:
+        raise SettingsError("`text` or `export` can be given, but both came; leave out one.")
+    serving = not text and export is None
+    if serving:
+        check_server()
+    elif typed is not None and input is not None:
+        raise SettingsError("INPUT or --typed can be given, but both came; leave out one.")
+    set_up(device, threads)
+    paths = [run] if against is None else [run, against]
+    own = typed is None
+    inspected = opened(paths, input, own, options, width, device, policy)
+    asks = asked(inspected[0], sentence, typed, right)
+    if serving:
+        if len(asks) > 1:
+            raise SettingsError(
+                f"`sentence` must be one number where a page is served, but {sentence} came; add "
+                "--export or --text for several."
+            )
+        serve(inspected, asks[0] if asks else None, port, open_browser)
+        return
+    if not asks:
+        raise SettingsError(
+            f"A file or --typed is needed, as {run} has no validation file that is still there, "
+            "but neither came; give one."
+        )
+    cases = [case(inspected, ask) for ask in asks]
+    if export is not None:
+        write_text(export, page(inspected, cases))
+    else:
+        print_cases(cases)
+
+
+def opened(
+    paths: Sequence[Path],
+    input: str | None,
+    own: bool,
+    options: Mapping[str, str | None],
+    width: int | None,
+    device: str,
+    policy: Policy,
+) -> list[Inspected]:
+    """Runs and the file that is looked at: what came, or what the first one was validated on.
+
+    That is left unread if nobody wants what is a run's `own`.
+    """
+    if input == "-" and len(paths) > 1:
+        raise SettingsError(
+            "INPUT must be a file where two runs read it, but - came; write it to a file first."
+        )
+    if len(set(paths)) < len(paths):
+        raise SettingsError(f"`against` must be another run than {paths[0]}, but the same came.")
+    found: list[Inspected] = []
+    for path in paths:
+        model, experiment = load(path, device, policy)
+        task = task_of(Run.open(path))
+        given = given_options(task, path, options)
+        if not found:
+            file = validation_file(experiment) if input is None and own else input
+            beam = min(experiment.learning.final_width, WIDEST) if width is None else width
+        if found and task is not found[0].task:
+            raise SettingsError(
+                f"`against` must be a run of the same task as {paths[0]}, which is "
+                f"{found[0].task.name!r}, but {path} is one of {task.name!r}."
+            )
+        if given and input is None:
+            name = min(given)
+            raise SettingsError(
+                f"`{name}` is for reading INPUT, but none came; name the file, or leave out "
+                f"--{name}."
+            )
+        data: DataSet | None = None
+        if input is not None:
+            data = task.read_labeled(input, model, experiment, given)
+        elif file is not None:
+            data = task.read(file, experiment)
+        found.append(Inspected(str(path), task, model, beam, data))
+    if len({one.size for one in found}) > 1:
+        raise SettingsError(
+            f"{file} must have the same inputs for both runs, but {found[0].size} and "
+            f"{found[1].size} were read; look at one run alone."
+        )
+    return found
+
+
+def validation_file(experiment: Experiment) -> str | None:
+    """The file that a run was validated on, if it is still there."""
+    dev = None if experiment.data is None else experiment.data.dev
+    return dev if dev is not None and Path(dev).is_file() else None
+
+
+def asked(run: Inspected, sentence: str | None, typed: str | None, right: str | None) -> list[Ask]:
+    """What to look at first; nothing if nobody said so and there is no file."""
+    if right is not None and typed is None:
+        raise SettingsError("`right` belongs to --typed, but that did not come; add it.")
+    if typed is not None:
+        if sentence is not None:
+            raise SettingsError("`sentence` or `typed` can be given, but both came; leave out one.")
+        return [Ask(run.width, text=typed, right=right)]
+    if not run.size:
+        if sentence is not None:
+            raise SettingsError(
+                f"`sentence` is one of a file, but none came, and {run.name} has no validation "
+                "file that is still there; give INPUT."
+            )
+        return []
+    return [Ask(run.width, number=number) for number in numbers(sentence or "1", run.size)]
+
+
+def numbers(text: str, size: int) -> range:
+    """Read which inputs are meant, as places from 0.
+
+    >>> numbers("2", 9), numbers("2-4", 9)
+    (range(1, 2), range(1, 4))
+    """
+    parts = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", text.strip())
+    first, last = (int(parts[1]), int(parts[2] or parts[1])) if parts else (0, 0)
+    if not 1 <= first <= last <= size:
+        raise SettingsError(
+            f"`sentence` must be a number from 1 to {size}, or several as in 1-5, but {text!r} "
+            "came."
+        )
+    if last - first >= MOST:
+        raise SettingsError(f"`sentence` may be {MOST} inputs, but {last - first + 1} came.")
+    return range(first - 1, last)

@@ -1,0 +1,29 @@
+"""What several commands do first."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ...tasks.task import Options, TaskSpec
+from ...training.device import available
+from ...training.settings import SettingsError
+
+
+def set_up(device: str, threads: int) -> str:
+    """Check that the device is there, and set the number of threads."""
+    torch.set_num_threads(threads)
+    return available(device)
+
+
+def given_options(
+    task: TaskSpec[Any, Any, Any], run: Path, values: Mapping[str, str | None]
+) -> Options:
+    """The options that were given; refuse those that the task does not have."""
+    given = {name: value for name, value in values.items() if value is not None}
+    for name in given.keys() - task.options:
+        raise SettingsError(
+            f"`{name}` is no option for the task of {run}, which is {task.name!r}; leave it out."
+        )
+    return given

@@ -1,0 +1,41 @@
+"""What scorers and oracles get wrong, in one sentence each."""
+
+from math import isfinite
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+
+def check_shape(came: Tensor, required: tuple[int, ...], what: str, whose: str) -> None:
+    """Refuse a tensor that does not have one entry per example, slot and action."""
+    if tuple(came.shape) != required:
+        raise ValueError(
+            f"The {whose} must give {what} of shape {required} (examples, slots, actions), but "
+            f"{tuple(came.shape)} came."
+        )
+
+
+class NotFiniteError(ValueError):
+    """A score that is no number."""
+
+
+def check_best_scores(best: Float[Tensor, " batch"], examples: Int[Tensor, " batch"]) -> None:
+    """Refuse NaN and +inf, which sort first, and beams without neighbors, which show as -inf."""
+    if isfinite(float(best.sum())):  # one number to look at, and no overflow: all are finite
+        return
+    finite = torch.isfinite(best)
+    if bool(finite.all()):
+        return
+    row = int((~finite).nonzero()[0, 0])
+    example, value = int(examples[row]), float(best[row])
+    if value == -torch.inf:
+        raise ValueError(
+            f"Every beam needs a neighbor, but no node in the beam of example {example} has a "
+            "legal action; let the space rule out actions that lead into a dead end."
+        )
+    raise NotFiniteError(
+        f"Scores must be finite, but the scorer gave {value} to a neighbor of example {example}; "
+        "look for an overflow or a division by zero in `score` (only -inf is allowed: it rules "
+        "an action out)."
+    )
