@@ -287,7 +287,7 @@ def test_beta_is_for_interpolate_alone(data):
         ({"strategies": "go"}, "There is no strategy called 'go'"),
         ({"widths": "1,x"}, "`widths`: must be whole numbers of at least 1, as in 1,4,8"),
         ({"widths": "0"}, "but '0' came"),
-        ({"widths": "1:2:3"}, "or ramps as in 1:8, but '1:2:3' came"),
+        ({"widths": "1:2:3"}, "or ramps as in 1:8, got '1:2:3'"),
         ({"test_widths": "1:8"}, "`test_widths`: must be whole numbers of at least 1"),
         ({"seeds": 0}, "`seeds`: Input should be greater than or equal to 1"),
         ({"baseline": "dagger"}, "There is no baseline called 'dagger'. "),
@@ -301,7 +301,7 @@ def test_beta_is_for_interpolate_alone(data):
         ({"train": "-"}, "`train` must be a file that every training can read"),
         ({"test": "-"}, "`test` must be a file that every training can read"),
         ({"test": "none.conllu"}, "none.conllu: A file was expected, but there is none"),
-        ({"device": "moon"}, "`device` must be one that PyTorch has here, but 'moon' came"),
+        ({"device": "moon"}, "`device` must be one that PyTorch has here, got 'moon'"),
     ],
 )
 def test_wrong_settings_are_answered_before_anything_runs(data, tmp_path, capsys, grid, sentence):

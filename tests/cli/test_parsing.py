@@ -244,7 +244,7 @@ def test_resume_needs_no_more_than_the_folder(trained, tmp_path, capsys):
     assert beamlearn(*again, "--system", "arc-eager") == 2
     assert "`system` was 'arc-hybrid' when the training" in one_sentence(capsys)
     assert beamlearn("train", "tag", "--out", tmp_path / "run", "--resume") == 2
-    assert "must be 'tag', but 'parse' came" in one_sentence(capsys)
+    assert "must be 'tag', got 'parse'" in one_sentence(capsys)
 
 
 def one_sentence(capsys):

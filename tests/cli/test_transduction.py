@@ -317,11 +317,11 @@ def test_wrong_lines_are_answered_with_file_and_line(trained, tmp_path, capsys, 
 def test_other_wrong_input(tmp_path, capsys):
     for text, arguments, sentence in (
         ("a\tx\nb\t" + "y " * 9 + "\n", [], "train.tsv:2: A target may have 6 tokens, as length_"),
-        ("a\tx\n", [], "at least 2 examples are needed, but 1 came; give --dev."),
+        ("a\tx\n", [], "at least 2 examples are needed, got 1; give --dev."),
         ("a\t\nb\t\n", [], "The targets of the training data must have a token that occurs"),
         (None, ["--target-tokens", "wods"], "There is no kind of tokens called 'wods'. Did you"),
         (None, ["--target-tokens", "no.model"], "no.model: A file was expected, but there is none"),
-        (None, ["--model", "gru"], "'lstm' or 'transformer', but 'gru' came"),
+        (None, ["--model", "gru"], "'lstm' or 'transformer', got 'gru'"),
         (None, ["--cost", "bleu", "--insertion", 2], "`insertion` goes with the cost edit"),
         (None, ["--model", "transformer", "--heads", 3], "`heads` must divide `size`"),
         (None, ["--dev", tmp_path / "none.tsv"], "none.tsv: A file was expected, but there is"),
@@ -356,4 +356,4 @@ def test_resume_needs_no_more_than_the_folder(trained, tmp_path, capsys):
     assert beamlearn(*again, "--cost", "hamming") == 2
     assert "`cost` was 'edit' when the training" in one_sentence(capsys)
     assert beamlearn("train", "tag", "--out", tmp_path / "run", "--resume") == 2
-    assert "must be 'tag', but 'transduce' came" in one_sentence(capsys)
+    assert "must be 'tag', got 'transduce'" in one_sentence(capsys)

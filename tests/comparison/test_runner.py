@@ -92,7 +92,7 @@ def test_other_widths_or_files_are_tested_without_training_again(tmp_path):
 def test_another_training_in_the_folder_is_not_taken_for_the_entry(tmp_path):
     run_entry(entry(tmp_path, "a"), tmp_path / "run")
     before = files(tmp_path / "run")
-    with pytest.raises(RunError, match="`seed` was 0 when .* began, but 7 came; compare in"):
+    with pytest.raises(RunError, match="`seed` was 0 when .* began, got 7; compare in"):
         run_entry(entry(tmp_path, "a", seed=7), tmp_path / "run")
     assert files(tmp_path / "run") == before
 

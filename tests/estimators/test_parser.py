@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 import torch
+from sklearn.exceptions import NotFittedError
 from tiny_trees import NETWORK, begin, conllu, load, sentences
 
 from beamlearn.data.text import DataError
-from beamlearn.estimators import BeamParser, BeamTagger, NotFittedError
+from beamlearn.estimators import BeamParser, BeamTagger
 from beamlearn.estimators.parameters import RUN_ONLY
 from beamlearn.tasks.parsing.attachment import arcs_of
 from beamlearn.tasks.parsing.settings import Experiment, ParserSettings
@@ -117,7 +118,7 @@ def test_nbest_and_confidence(fitted):
         assert len({way.tree for way in ways}) == len(ways) == 4
         assert len(row) == len(words)
         assert all(0 < share <= 1 for share in row)
-    with pytest.raises(ValueError, match="`n` must be a whole number of at least 1, but 0 came"):
+    with pytest.raises(ValueError, match="`n` must be a whole number of at least 1, got 0"):
         fitted.predict_nbest(X, n=0)
     assert fitted.predict([]) == fitted.predict_nbest([]) == fitted.predict_confidence([]) == []
 
@@ -150,17 +151,17 @@ def test_what_is_fitted_decides_how_sentences_are_read(tagged):
     [
         ([(0, "root"), (0, "obj")], r"`y\[3\]`: A tree must have one root, but words 1 and 2 both"),
         ([(2, "a"), (1, "b")], r"`y\[3\]`: A tree must have one root, but no word has head 0"),
-        ([(0, "root")], r"`X\[3\]` and `y\[3\]` must be equally long, but 2 and 1 came: a head"),
+        ([(0, "root")], r"`X\[3\]` and `y\[3\]` must be equally long, got 2 and 1: a head"),
         (
             [(3, "a"), (0, "b")],
             r"`y\[3\]\[0\]`: A head must be the number of another word .*3 came",
         ),
         ([(1, "a"), (0, "b")], r"`y\[3\]\[0\]`: A head must be .* 1 came for word 1; count words"),
         ([("2", "a"), (0, "b")], r"`y\[3\]\[0\]`: A head must be the number of another word .*'2'"),
-        ([(2.0, "a"), (0, "b")], r"`y\[3\]\[0\]`: A head must be .*, but 2.0 came for word 1"),
-        ([2, 0], r"`y\[3\]\[0\]` must be a \(head, relation\) pair, but 2 came"),
-        ([(2, "a"), "ab"], r"`y\[3\]\[1\]` must be a \(head, relation\) pair, but 'ab' came"),
-        ([(2, None), (0, "b")], r"`y\[3\]\[0\]` must have a relation as a string, but None came"),
+        ([(2.0, "a"), (0, "b")], r"`y\[3\]\[0\]`: A head must be .*, got 2.0 for word 1"),
+        ([2, 0], r"`y\[3\]\[0\]` must be a \(head, relation\) pair, got 2"),
+        ([(2, "a"), "ab"], r"`y\[3\]\[1\]` must be a \(head, relation\) pair, got 'ab'"),
+        ([(2, None), (0, "b")], r"`y\[3\]\[0\]` must have a relation as a string, got None"),
         ([(2, "a||b"), (0, "b")], r"`y\[3\]\[0\]`: A relation must not be empty, contain '\|\|'"),
         ([(2, ""), (0, "b")], r"`y\[3\]\[0\]`: A relation must not be empty"),
         ("ab", r"`y\[3\]` must be a list of \(head, relation\) pairs, but the string"),
@@ -180,9 +181,9 @@ def test_cycles_are_refused(fitted):
 
 def test_other_wrong_data(fitted):
     for words, trees, sentence in (
-        ([], [], "`X` must have at least one word, but no sentence came"),
-        ("the dog", Y, "`X` must be a list of sentences, .* but 'the dog' came"),
-        (X, Y[:-1], "`X` and `y` must have equally many sentences, but 16 and 15 came"),
+        ([], [], "`X` must have at least one word, got no sentence"),
+        ("the dog", Y, "`X` must be a list of sentences, .*, got 'the dog'"),
+        (X, Y[:-1], "`X` and `y` must have equally many sentences, got 16 and 15"),
         (
             X,
             None,
@@ -200,7 +201,7 @@ def test_wrong_values_are_refused_by_name():
     for wrong, sentence in (
         ({"system": "arc"}, "`system`: .*'arc-hybrid'"),
         ({"system": "covington", "crossing": "lift"}, "`crossing` must be keep for the system"),
-        ({"word_dropout": 1.0}, "`word_dropout`: .* less than 1, but 1.0 came"),
+        ({"word_dropout": 1.0}, "`word_dropout`: .* less than 1, got 1.0"),
     ):
         with pytest.raises(SettingsError, match=sentence):
             tiny(**wrong).fit(X, Y)
@@ -242,7 +243,7 @@ def test_folders_of_the_command_line(brief, tmp_path):
     assert loaded.get_params() == brief.get_params()
     loaded.save(tmp_path / "copy")
     assert load(tmp_path / "copy")[1].parser == experiment.resolved().parser
-    with pytest.raises(SettingsError, match="`task`: must be 'tag', but 'parse' came"):
+    with pytest.raises(SettingsError, match="`task`: must be 'tag', got 'parse'"):
         BeamTagger.load(tmp_path / "run")
 
 

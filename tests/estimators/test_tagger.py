@@ -1,21 +1,22 @@
 import copy
-import dataclasses
-import sys
 
 import numpy as np
 import pytest
 import torch
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import estimator_checks as checks
 from tiny import begin, load, resume
 
 from beamlearn.data.text import DataError
-from beamlearn.estimators import BeamTagger, NotFittedError
+from beamlearn.estimators import BeamParser, BeamTagger, BeamTransducer
 from beamlearn.estimators.parameters import RUN_ONLY
+from beamlearn.tasks.registry import TASKS
 from beamlearn.tasks.tagging.decode import Tagged
 from beamlearn.tasks.tagging.experiment import Experiment
 from beamlearn.tasks.tagging.sentences import DataSettings
 from beamlearn.tasks.tagging.settings import TaggerSettings
 from beamlearn.training.run import RunError
-from beamlearn.training.settings import Learning, SettingsError
+from beamlearn.training.settings import Learning, SettingsError, groups_in
 from beamlearn.training.trainer import fit
 
 TINY = {
@@ -83,12 +84,11 @@ def test_parameters_have_names():
         BeamTagger(8)
 
 
-def test_unknown_parameters_are_answered_with_the_nearest():
+def test_unknown_parameters_are_refused():
     tagger = tiny()
-    with pytest.raises(ValueError, match="no parameter called 'witdh'. Did you mean 'width'?"):
-        tagger.set_params(epochs=9, witdh=3)
-    assert tagger.epochs == 3
-    with pytest.raises(ValueError, match="no parameter called '_fitted'"):
+    with pytest.raises(ValueError, match="Invalid parameter 'witdh'.*'width'"):
+        tagger.set_params(witdh=3)
+    with pytest.raises(ValueError, match="Invalid parameter '_fitted'"):
         tagger.set_params(_fitted=None)
 
 
@@ -101,14 +101,14 @@ def test_repr_shows_what_differs_from_the_defaults():
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"epochs": 0}, "`epochs`: .* greater than or equal to 1, but 0 came"),
-        ({"width": "wide"}, "`width`: must be a number, or two as in 1:8, but 'wide' came"),
+        ({"epochs": 0}, "`epochs`: .* greater than or equal to 1, got 0"),
+        ({"width": "wide"}, "`width`: must be a number, or two as in 1:8, got 'wide'"),
         ({"width": 0}, "`width`: must be a whole number of at least 1"),
-        ({"context": "sentense"}, "`context`: .*'streaming' or 'sentence', but 'sentense' came"),
+        ({"context": "sentense"}, "`context`: .*'streaming' or 'sentence', got 'sentense'"),
         ({"loss": "uper_bound"}, "`loss`: There is no loss called 'uper_bound'. Did you mean"),
         ({"beta": 0.5}, "`beta` goes with the strategy interpolate"),
-        ({"dropout": 1.0}, "`dropout`: .* less than 1, but 1.0 came"),
-        ({"device": "toaster"}, "`device` must be one that PyTorch has here, but 'toaster' came"),
+        ({"dropout": 1.0}, "`dropout`: .* less than 1, got 1.0"),
+        ({"device": "toaster"}, "`device` must be one that PyTorch has here, got 'toaster'"),
     ],
 )
 def test_wrong_values_are_refused_by_name(wrong, sentence):
@@ -224,7 +224,7 @@ def test_the_width_is_that_of_the_training(fitted):
     assert fitted.evaluate(X, Y).width == 2
     assert fitted.evaluate(X, Y, width=3).width == 3
     assert tiny(algorithm="log_likelihood", width=None).fit(X, Y).evaluate(X, Y).width == 1
-    with pytest.raises(ValueError, match="`width` must be at least 1, but 0 came"):
+    with pytest.raises(ValueError, match="`width` must be at least 1, got 0"):
         fitted.predict(X, width=0)
 
 
@@ -253,7 +253,7 @@ def test_nbest_and_confidence(fitted):
         for place, share in enumerate(row):
             agreeing = [w.probability for w in ways if w.tags[place] == ways[0].tags[place]]
             assert share == pytest.approx(sum(agreeing))
-    with pytest.raises(ValueError, match="`n` must be a whole number of at least 1, but 0 came"):
+    with pytest.raises(ValueError, match="`n` must be a whole number of at least 1, got 0"):
         fitted.predict_nbest(sentences, n=0)
 
 
@@ -312,26 +312,26 @@ def test_verbose_reports_on_standard_error(capsys):
 @pytest.mark.parametrize(
     ("words", "labels", "sentence"),
     [
-        ([], [], "`X` must have at least one word, but no sentence came"),
-        ([[], []], [[], []], "`X` must have at least one word, but only empty sentences came"),
-        ("the dog", [["D", "N"]], "`X` must be a list of sentences, .* but 'the dog' came"),
-        ([["the"]], None, "`y` must be a list of sentences, each a list of labels, but None came"),
+        ([], [], "`X` must have at least one word, got no sentence"),
+        ([[], []], [[], []], "`X` must have at least one word, got only empty sentences"),
+        ("the dog", [["D", "N"]], "`X` must be a list of sentences, .*, got 'the dog'"),
+        ([["the"]], None, "`y` must be a list of sentences, each a list of labels, got None"),
         (
             [["the"], "a dog"],
             [["D"], ["D", "N"]],
-            r"`X\[1\]` must be a list of words, but the string 'a dog' came; give a list, as in "
+            r"`X\[1\]` must be a list of words, got the string 'a dog'; give a list, as in "
             r"\['a', 'dog'\]",
         ),
-        ([["the"]], ["D"], r"`y\[0\]` must be a list of labels, but the string 'D' came"),
-        ([["the"], 5], [["D"], ["N"]], r"`X\[1\]` must be a list of words, but 5 came"),
-        ([b"the"], [["D"]], r"`X\[0\]` must be a list of words, but b'the' came"),
+        ([["the"]], ["D"], r"`y\[0\]` must be a list of labels, got the string 'D'"),
+        ([["the"], 5], [["D"], ["N"]], r"`X\[1\]` must be a list of words, got 5"),
+        ([b"the"], [["D"]], r"`X\[0\]` must be a list of words, got b'the'"),
         ([["the", 7]], [["D", "N"]], r"`X\[0\]\[1\]` must be a word as a string, but 7 \(int\)"),
         ([["the"]], [[None]], r"`y\[0\]\[0\]` must be a label as a string, but None \(NoneType\)"),
-        (X, Y[:-1], "`X` and `y` must have equally many sentences, but 12 and 11 came"),
+        (X, Y[:-1], "`X` and `y` must have equally many sentences, got 12 and 11"),
         (
             [["the"], ["a", "dog"]],
             [["D"], ["D"]],
-            r"`X\[1\]` and `y\[1\]` must be equally long, but 2 and 1 came",
+            r"`X\[1\]` and `y\[1\]` must be equally long, got 2 and 1",
         ),
     ],
 )
@@ -349,9 +349,9 @@ def test_wrong_sentences_are_not_predicted(fitted):
 
 
 def test_wrong_dev_sentences():
-    with pytest.raises(DataError, match="go together, but only `X_dev` came; add `y_dev`"):
+    with pytest.raises(DataError, match="go together, got only `X_dev`; add `y_dev`"):
         tiny().fit(X, Y, X)
-    with pytest.raises(DataError, match="go together, but only `y_dev` came; add `X_dev`"):
+    with pytest.raises(DataError, match="go together, got only `y_dev`; add `X_dev`"):
         tiny().fit(X, Y, y_dev=Y)
     with pytest.raises(DataError, match="`X_dev` must have at least one word"):
         tiny().fit(X, Y, [[]], [[]])
@@ -360,7 +360,7 @@ def test_wrong_dev_sentences():
 
 
 def test_one_sentence_needs_dev_sentences():
-    with pytest.raises(DataError, match="at least 2 sentences with words are needed, but 1 came"):
+    with pytest.raises(DataError, match="at least 2 sentences with words are needed, got 1"):
         tiny().fit([["the"], []], [["D"], []])
     assert tiny().fit([["the"]], [["D"]], [["the"]], [["D"]]).predict([["a"]]) == [["D"]]
 
@@ -487,24 +487,36 @@ def test_scikit_learn_knows_whether_it_is_fitted(fitted):
         validation.check_is_fitted(tiny())
 
 
-def test_all_tags_that_scikit_learn_has_are_told():
-    utils = pytest.importorskip("sklearn.utils")
-    if not hasattr(utils, "Tags"):
-        pytest.skip("scikit-learn before 1.6 has no tags")
-    tags = tiny().__sklearn_tags__()
-    for ours, theirs in (
-        (tags, utils.Tags),
-        (tags.input_tags, utils.InputTags),
-        (tags.target_tags, utils.TargetTags),
-    ):
-        assert {field.name for field in dataclasses.fields(theirs)} <= set(vars(ours))
+@pytest.mark.parametrize("estimator", [BeamTagger, BeamParser, BeamTransducer])
+@pytest.mark.parametrize(
+    "check",
+    [
+        checks.check_parameters_default_constructible,
+        checks.check_no_attributes_set_in_init,
+        checks.check_get_params_invariance,
+        checks.check_set_params,
+        checks.check_do_not_raise_errors_in_init_or_set_param,
+        checks.check_estimator_cloneable,
+        checks.check_estimator_repr,
+        checks.check_estimator_tags_renamed,
+        checks.check_valid_tag_types,
+    ],
+    ids=lambda check: check.__name__,
+)
+def test_checks_of_scikit_learn(estimator, check):
+    """Those that need no matrix of numbers; sentences and trees are none."""
+    check(estimator.__name__, estimator())
 
 
-def test_scikit_learn_is_not_imported(monkeypatch):
-    """It may be there, as seqeval brings it along, but nothing is asked of it."""
-    for name in [name for name in sys.modules if name.partition(".")[0] == "sklearn"]:
-        monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.setitem(sys.modules, "sklearn", None)
-    tagger = tiny(epochs=1).fit(X, Y)
-    tagger.__sklearn_tags__()
-    tagger.evaluate(X, Y)
+@pytest.mark.parametrize("estimator", [BeamTagger, BeamParser, BeamTransducer])
+def test_defaults_are_those_of_the_settings(estimator):
+    experiment = TASKS[estimator._task.name].experiment
+    groups = groups_in(experiment)
+    defaults = {
+        name: field.get_default(call_default_factory=True)
+        for group in ("learning", experiment.group)
+        for name, field in groups[group].model_fields.items()
+    }
+    own = {"device": "cpu", "verbose": False}
+    kept = {name: value for name, value in defaults.items() if name not in RUN_ONLY}
+    assert estimator().get_params() == kept | own

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 import torch
+from sklearn.exceptions import NotFittedError
 from tiny_pairs import NETWORK, begin, load, pairs, tsv
 
 from beamlearn.data.text import DataError
-from beamlearn.estimators import BeamTagger, BeamTransducer, NotFittedError
+from beamlearn.estimators import BeamTagger, BeamTransducer
 from beamlearn.estimators.parameters import RUN_ONLY
 from beamlearn.tasks.transduction.experiment import Experiment
 from beamlearn.tasks.transduction.pairs import DataSettings
@@ -125,7 +126,7 @@ def test_nbest_and_confidence(fitted):
         assert scores == sorted(scores, reverse=True)
         assert len({way.output for way in ways}) == len(ways) <= 4
         assert all(" ".join(way.tokens) == way.output for way in ways)
-    with pytest.raises(ValueError, match="`n` must be a whole number of at least 1, but 0 came"):
+    with pytest.raises(ValueError, match="`n` must be a whole number of at least 1, got 0"):
         fitted.predict_nbest(X, n=0)
     assert fitted.predict([]) == fitted.predict_nbest([]) == fitted.predict_confidence([]) == []
 
@@ -140,17 +141,17 @@ def test_empty_strings_are_data():
 @pytest.mark.parametrize(
     ("texts", "right", "sentence"),
     [
-        ("abc", Y, "`X` must be a list of strings, but 'abc' came"),
-        (None, Y, "`X` must be a list of strings, but None came"),
-        (["a", 3], ["x", "y"], r"`X\[1\]` must be a string, but 3 \(int\) came; convert it with"),
-        ([["a"]], ["x"], r"`X\[0\]` must be a string, but \['a'\] \(list\) came"),
-        ([b"a"], ["x"], r"`X\[0\]` must be a string, but b'a' \(bytes\) came"),
-        (["a"], "x", "`y` must be a list of strings, or of lists of them .* but 'x' came"),
-        (["a"], [3], r"`y\[0\]` must be a string, but 3 \(int\) came"),
+        ("abc", Y, "`X` must be a list of strings, got 'abc'"),
+        (None, Y, "`X` must be a list of strings, got None"),
+        (["a", 3], ["x", "y"], r"`X\[1\]` must be a string, got 3 \(int\); convert it with"),
+        ([["a"]], ["x"], r"`X\[0\]` must be a string, got \['a'\] \(list\)"),
+        ([b"a"], ["x"], r"`X\[0\]` must be a string, got b'a' \(bytes\)"),
+        (["a"], "x", "`y` must be a list of strings, or of lists of them .*, got 'x'"),
+        (["a"], [3], r"`y\[0\]` must be a string, got 3 \(int\)"),
         (["a", "b"], ["x", ["y", None]], r"`y\[1\]\[1\]` must be a string, but None"),
-        (["a", "b"], ["x", []], r"`y\[1\]` must have at least one reference, but none came"),
-        (["a", "b"], ["x"], "`X` and `y` must have equally many strings, but 2 and 1 came"),
-        ([], [], "`X` must have at least one string, but none came"),
+        (["a", "b"], ["x", []], r"`y\[1\]` must have at least one reference, got none"),
+        (["a", "b"], ["x"], "`X` and `y` must have equally many strings, got 2 and 1"),
+        ([], [], "`X` must have at least one string, got none"),
     ],
 )
 def test_wrong_data_is_refused(brief, texts, right, sentence):
@@ -213,7 +214,7 @@ def test_folders_of_the_command_line(brief, tmp_path):
     assert loaded.get_params() == brief.get_params()
     loaded.save(tmp_path / "copy")
     assert load(tmp_path / "copy")[1].transducer == experiment.resolved().transducer
-    with pytest.raises(SettingsError, match="`task`: must be 'tag', but 'transduce' came"):
+    with pytest.raises(SettingsError, match="`task`: must be 'tag', got 'transduce'"):
         BeamTagger.load(tmp_path / "run")
 
 

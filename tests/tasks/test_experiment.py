@@ -86,7 +86,7 @@ def test_the_fewest_sentences_without_a_validation_file(tmp_path):
     path = conllu(tmp_path / "f.conllu", sentences(2))
     train, dev = read_data(DataSettings(train=path))
     assert (len(train), len(dev)) == (1, 1)
-    with pytest.raises(DataError, match="at least 2 examples are needed, but 1 came; give --dev"):
+    with pytest.raises(DataError, match="at least 2 examples are needed, got 1; give --dev"):
         read_data(DataSettings(train=path, limit=1))
 
 
@@ -236,8 +236,8 @@ def test_a_missing_training_file(tmp_path):
         (lambda c: c["learning"].update(widht=3), "no setting called 'widht'. Did you mean 'width"),
         (lambda c: c["tagger"].update(history_size=-1), "`tagger.history_size`: .*but -1 came"),
         (lambda c: c["data"].pop("train"), "`data.train` is required, but it is missing"),
-        (lambda c: c.update(data=3), "`data`: .*, but 3 came"),
-        (lambda c: c.update(task="parse"), "`task`: .*'tag', but 'parse' came"),
+        (lambda c: c.update(data=3), "`data`: .*, got 3"),
+        (lambda c: c.update(task="parse"), "`task`: .*'tag', got 'parse'"),
         (lambda c: c.update(extra=1), "no setting called 'extra'"),
         (lambda c: c.clear(), "`data` is required"),
     ],
@@ -361,7 +361,7 @@ def test_warm_start_keeps_the_sizes_of_the_network(trained, tmp_path):
     chosen = experiment(tmp_path, warm_start=trained, network={"history_size": 5})
     with pytest.raises(SettingsError) as error:
         begin(chosen, tmp_path / "run")
-    one_sentence(error, "`history_size` must be 8 as in the run that is the warm start, but 5 came")
+    one_sentence(error, "`history_size` must be 8 as in the run that is the warm start, got 5")
     assert not (tmp_path / "run").exists()
 
 

@@ -5,14 +5,14 @@ from typing import ClassVar, Literal
 
 import pytest
 import typer
+from beamlearn.cli.task import TaskCommands
+from beamlearn.cli.tasks import COMMANDS
 from tiny import NETWORK, begin, conllu, finish, part, sentences
 from tiny import experiment as tagging_experiment
 from tiny_pairs import experiment as transduction_experiment
 
 from beamlearn import BeamTagger
 from beamlearn.cli.main import run as beamlearn
-from beamlearn.cli.task import TaskCommands
-from beamlearn.cli.tasks import COMMANDS
 from beamlearn.cli.train import command
 from beamlearn.comparison.runner import Entry, run_entry
 from beamlearn.data.text import read_lines
@@ -141,9 +141,9 @@ def test_tasks_are_not_mixed_up(label, tmp_path):
     finish(begin(tagging_experiment(tmp_path), tmp_path / "tag"))
     finish(experiments.begin(label, experiment(tmp_path), tmp_path / "label"))
     warm = experiment(tmp_path, warm_start=str(tmp_path / "tag"))
-    with pytest.raises(SettingsError, match="tag/config.json: `task`: .*'label', but 'tag' came"):
+    with pytest.raises(SettingsError, match="tag/config.json: `task`: .*'label', got 'tag'"):
         experiments.begin(label, warm, tmp_path / "new")
-    with pytest.raises(SettingsError, match="label/config.json: `task`: .*'tag', but 'label' came"):
+    with pytest.raises(SettingsError, match="label/config.json: `task`: .*'tag', got 'label'"):
         BeamTagger.load(tmp_path / "label")
     assert isinstance(load(tmp_path / "label")[1], Experiment)
     assert load(tmp_path / "tag")[1].task == "tag"
@@ -185,7 +185,7 @@ def test_transduction_is_loaded_and_compared_like_the_others(tmp_path):
     model, kept = load(tmp_path / "run")
     assert isinstance(model, Model)
     assert (kept.task, kept) == ("transduce", chosen.resolved())
-    with pytest.raises(SettingsError, match="`task`: must be 'tag', but 'transduce' came"):
+    with pytest.raises(SettingsError, match="`task`: must be 'tag', got 'transduce'"):
         BeamTagger.load(tmp_path / "run")
 
 

@@ -128,7 +128,7 @@ def test_open_errors(tmp_path):
     with pytest.raises(RunError, match="config.json is not valid JSON .* in position 7"):
         Run.open(tmp_path)
     config.write_text("[1]")
-    with pytest.raises(RunError, match="an object was expected, but a list came"):
+    with pytest.raises(RunError, match="an object was expected, got a list"):
         Run.open(tmp_path)
     config.write_text("{}")
     with pytest.raises(RunError, match="There is no .*vocabulary.json; restore it from a copy"):

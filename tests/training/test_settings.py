@@ -107,7 +107,7 @@ def test_beta_with_interpolate(beta):
 
 @pytest.mark.parametrize("beta", ["2", -0.1, "0.5:1.5", "nan", "inf"])
 def test_beta_must_be_a_probability(beta):
-    match = "`beta`: must be between 0 and 1, or two such numbers as in 0.9:0, but '.*' came.$"
+    match = "`beta`: must be between 0 and 1, or two such numbers as in 0.9:0, got '.*'.$"
     refused({"strategy": "interpolate", "beta": beta}, match)
 
 
@@ -124,18 +124,18 @@ def test_beta_goes_with_interpolate_only(values):
 @pytest.mark.parametrize(
     ("values", "match"),
     [
-        ({"epochs": 0}, "`epochs`: .*greater than or equal to 1, but 0 came.$"),
-        ({"epochs": "ten"}, "`epochs`: .*integer.*, but 'ten' came.$"),
-        ({"epochs": 1.5}, "`epochs`: .*integer.*, but 1.5 came.$"),
-        ({"batch_size": 0}, "`batch_size`: .*greater than or equal to 1, but 0 came.$"),
-        ({"learning_rate": 0}, "`learning_rate`: .*greater than 0, but 0 came.$"),
-        ({"learning_rate": float("inf")}, "`learning_rate`: .*finite number, but inf came.$"),
-        ({"learning_rate": float("nan")}, "`learning_rate`: .*finite number, but nan came.$"),
-        ({"clip": -1.0}, "`clip`: .*greater than 0, but -1.0 came.$"),
-        ({"patience": -1}, "`patience`: .*greater than or equal to 0, but -1 came.$"),
-        ({"seed": -1}, "`seed`: .*greater than or equal to 0, but -1 came.$"),
-        ({"schedule": "lin"}, "`schedule`: .*'constant', 'linear' or 'cosine', but 'lin' came.$"),
-        ({"strategy": 3}, "`strategy`: .*string, but 3 came.$"),
+        ({"epochs": 0}, "`epochs`: .*greater than or equal to 1, got 0.$"),
+        ({"epochs": "ten"}, "`epochs`: .*integer.*, got 'ten'.$"),
+        ({"epochs": 1.5}, "`epochs`: .*integer.*, got 1.5.$"),
+        ({"batch_size": 0}, "`batch_size`: .*greater than or equal to 1, got 0.$"),
+        ({"learning_rate": 0}, "`learning_rate`: .*greater than 0, got 0.$"),
+        ({"learning_rate": float("inf")}, "`learning_rate`: .*finite number, got inf.$"),
+        ({"learning_rate": float("nan")}, "`learning_rate`: .*finite number, got nan.$"),
+        ({"clip": -1.0}, "`clip`: .*greater than 0, got -1.0.$"),
+        ({"patience": -1}, "`patience`: .*greater than or equal to 0, got -1.$"),
+        ({"seed": -1}, "`seed`: .*greater than or equal to 0, got -1.$"),
+        ({"schedule": "lin"}, "`schedule`: .*'constant', 'linear' or 'cosine', got 'lin'.$"),
+        ({"strategy": 3}, "`strategy`: .*string, got 3.$"),
     ],
 )
 def test_values_out_of_range_or_of_the_wrong_type(values, match):
@@ -147,7 +147,7 @@ def test_what_is_missing_is_named():
 
 
 def test_groups_must_be_tables():
-    refused({"data": DATA, "learning": 3}, "`learning`: .*dictionary.*, but 3 came.$", Experiment)
+    refused({"data": DATA, "learning": 3}, "`learning`: .*dictionary.*, got 3.$", Experiment)
 
 
 # --- TOML ---------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def test_no_toml(tmp_path):
 def test_wrong_type_in_a_file_names_key_and_file(tmp_path):
     path = tmp_path / "my.toml"
     path.write_text('[learning]\nepochs = "many"\n', encoding="utf-8")
-    with pytest.raises(SettingsError, match=r"my.toml: `learning.epochs`: .*, but 'many' came\.$"):
+    with pytest.raises(SettingsError, match=r"my.toml: `learning.epochs`: .*, got 'many'\.$"):
         parse(Experiment, {"data": DATA, **read_toml(path)}, str(path))
 
 

@@ -4,11 +4,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import dataclass
 from functools import partial
 from operator import index
 from pathlib import Path
-from types import SimpleNamespace
 from typing import (
     Any,
     ClassVar,
@@ -22,8 +21,10 @@ from typing import (
 )
 
 from rich.console import Console
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 
-from ..check import check_width, unknown
+from ..check import check_width
 from ..learning.learn import Round
 from ..tasks.data import DataSet
 from ..tasks.experiment import first_model, load, training_of
@@ -34,10 +35,10 @@ from ..training.checkpointer import validation_record
 from ..training.device import available
 from ..training.progress import Display
 from ..training.run import CONFIG, Run, RunError
+from ..training.settings import Learning
 from ..training.trainer import Training, Validation, Watcher
 from ..training.trainer import fit as train
 from .parameters import experiment_of, parameters_of
-from .sklearn_tags import sklearn_tags
 
 Given = TypeVar("Given")
 """What `X` is."""
@@ -52,8 +53,8 @@ Told = TypeVar("Told")
 Same = TypeVar("Same", bound="BeamEstimator[Any, Any, Any, Any, Any]")
 
 
-class NotFittedError(ValueError, AttributeError):
-    """An estimator that is used before it is fitted; both classes, as scikit-learn's is."""
+LEARNING = Learning()
+"""The defaults of the settings, which are those of the parameters."""
 
 
 @dataclass(frozen=True)
@@ -76,33 +77,34 @@ class Found(Protocol[Way]):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BeamEstimator(ABC, Generic[Given, Right, Output, Way, Told]):
+class BeamEstimator(BaseEstimator, ABC, Generic[Given, Right, Output, Way, Told]):  # type: ignore[misc]  # scikit-learn has no types
     """A model that is trained with the beam that it decodes with.
 
     The parameters here are the settings `Learning`, and `device` and `verbose`. An estimator adds
-    those of its model's settings, with the same names and defaults, and says how its data is read
-    from lists and how it is decoded.
+    those of its model's settings, with the same names and defaults, and says how its data is
+    read from lists and how it is decoded.
     """
 
-    algorithm: str = "continue"
-    strategy: str | None = None
-    loss: str | None = None
-    best: Literal["first", "best_scored"] | None = None
+    algorithm: str = LEARNING.algorithm
+    strategy: str | None = LEARNING.strategy
+    loss: str | None = LEARNING.loss
+    best: Literal["first", "best_scored"] | None = LEARNING.best
     width: int | str | None = None
     beta: float | str | None = None
-    epochs: int = 10
-    batch_size: int = 32
-    reduction: Literal["sum", "mean"] = "sum"
-    optimizer: Literal["adam", "gradient", "leader"] = "adam"
-    learning_rate: float = 3e-3
-    schedule: Literal["constant", "linear", "cosine"] = "linear"
-    clip: float = 5.0
-    radius: float | None = None
-    patience: int | None = 5
-    seed: int = 0
+    epochs: int = LEARNING.epochs
+    batch_size: int = LEARNING.batch_size
+    reduction: Literal["sum", "mean"] = LEARNING.reduction
+    optimizer: Literal["adam", "gradient", "leader"] = LEARNING.optimizer
+    learning_rate: float = LEARNING.learning_rate
+    schedule: Literal["constant", "linear", "cosine"] = LEARNING.schedule
+    clip: float = LEARNING.clip
+    radius: float | None = LEARNING.radius
+    patience: int | None = LEARNING.patience
+    seed: int = LEARNING.seed
     device: str = "cpu"
     verbose: bool = False
-    _fitted: Fitted | None = field(init=False, default=None)
+    _fitted: ClassVar[Fitted | None] = None
+    """None on the class, for estimators that are not fitted; `fit` and `load` set it on theirs."""
     _task: ClassVar[TaskSpec[Any, Any, Any]]
     """The task."""
 
@@ -152,7 +154,7 @@ class BeamEstimator(ABC, Generic[Given, Right, Output, Way, Told]):
                 )
                 watchers.append(shown.enter_context(display))
             train(training, *watchers)
-        self._fitted = fitted
+        self._fitted = fitted  # type: ignore[misc]  # on the instance
         return self
 
     def predict(self, X: Given, width: int | None = None) -> list[Output]:
@@ -163,7 +165,7 @@ class BeamEstimator(ABC, Generic[Given, Right, Output, Way, Told]):
     def predict_nbest(self, X: Given, n: int = 5, width: int | None = None) -> list[list[Way]]:
         """Up to `n` outputs for each sentence, best first, from a beam of at least `n`."""
         if isinstance(n, bool) or not isinstance(n, SupportsIndex) or index(n) < 1:
-            raise ValueError(f"`n` must be a whole number of at least 1, but {n!r} came.")
+            raise ValueError(f"`n` must be a whole number of at least 1, got {n!r}.")
         decoded = self._decode(X, max(self._beam(width), n), n)
         return [list(found.nbest) for found in decoded]
 
@@ -191,7 +193,7 @@ class BeamEstimator(ABC, Generic[Given, Right, Output, Way, Told]):
         model, experiment = load(cls._task, path, available(device))
         history = [record for record in Run.open(path).rounds() if "epoch" in record]
         loaded = cls(**parameters_of(experiment), device=device)
-        loaded._fitted = Fitted(model, experiment, history)
+        loaded._fitted = Fitted(model, experiment, history)  # type: ignore[misc]  # there, too
         return loaded
 
     @property
@@ -199,35 +201,14 @@ class BeamEstimator(ABC, Generic[Given, Right, Output, Way, Told]):
         """What each validation found; the one that was kept is the last with `best`."""
         return self._require().history
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters; none of them has parameters of its own, so `deep` changes nothing."""
-        return {parameter.name: getattr(self, parameter.name) for parameter in self._parameters()}
-
-    def set_params(self: Same, **values: Any) -> Same:
-        """Change parameters; what is fitted stays as it is until the next `fit`."""
-        known = [parameter.name for parameter in self._parameters()]
-        for name in values:
-            if name not in known:
-                raise ValueError(unknown(known, name, "parameter"))
-        for name, value in values.items():
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        values = self.get_params()
-        changed = [p.name for p in self._parameters() if values[p.name] != p.default]
-        named = ", ".join(f"{name}={values[name]!r}" for name in changed)
-        return f"{type(self).__name__}({named})"
-
     def __sklearn_is_fitted__(self) -> bool:
         return self._fitted is not None
 
-    def __sklearn_tags__(self) -> SimpleNamespace:
-        return sklearn_tags()
-
-    def _parameters(self) -> list[Field[Any]]:
-        """The parameters and their defaults."""
-        return [parameter for parameter in fields(self) if parameter.init]
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.two_d_array, tags.input_tags.string = False, True
+        return tags
 
     def _require(self) -> Fitted:
         if self._fitted is None:

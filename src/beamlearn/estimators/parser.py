@@ -11,12 +11,16 @@ from ..tasks.parsing.decode import Parse, Parsing, parse
 from ..tasks.parsing.lists import Tagged, Trees, inputs_of, pairs_of
 from ..tasks.parsing.report import ParsingReport
 from ..tasks.parsing.sentences import Sentences
+from ..tasks.parsing.settings import ParserSettings
 from ..tasks.parsing.task import PARSING
 from ..tasks.task import TaskSpec
 from .estimator import BeamEstimator
 
 Given = Lists | Tagged
 Arcs = list[tuple[int, str]]
+
+PARSER = ParserSettings()
+"""The defaults of the settings, which are those of the parameters."""
 
 
 @final
@@ -41,31 +45,31 @@ class BeamParser(BeamEstimator[Given, Trees, Arcs, Parse, ParsingReport]):
     [[(2, 'det'), (3, 'nsubj'), (0, 'root')]]
     """
 
-    system: Literal["arc-hybrid", "arc-eager", "arc-standard", "covington"] = "arc-hybrid"
-    crossing: Literal["auto", "encode", "lift", "keep"] = "auto"
-    mark_count: int = 10
-    cost: Literal["labeled", "unlabeled"] = "labeled"
-    tags: Literal["none", "upos", "xpos"] = "none"
-    tag_size: int = 32
-    min_count: int = 2
-    word_size: int = 96
-    word_dropout: float = 0.1
-    affix_length: int = 4
-    affix_size: int = 96
-    spelled: int = 16
-    character_size: int = 64
-    vectors: str | None = None
-    freeze_vectors: bool = True
-    encoder: Literal["lstm", "convolution"] = "lstm"
-    encoder_size: int = 200
-    encoder_layers: int = 1
-    hidden_size: int = 128
-    history: Literal["lstm", "gru", "none"] = "lstm"
-    history_size: int = 128
-    action_size: int = 64
-    dropout: float = 0.3
-    accumulate: bool = True
-    normalize: Literal["auto", "log_softmax", "none"] = "auto"
+    system: Literal["arc-hybrid", "arc-eager", "arc-standard", "covington"] = PARSER.system
+    crossing: Literal["auto", "encode", "lift", "keep"] = PARSER.crossing
+    mark_count: int = PARSER.mark_count
+    cost: Literal["labeled", "unlabeled"] = PARSER.cost
+    tags: Literal["none", "upos", "xpos"] = PARSER.tags
+    tag_size: int = PARSER.tag_size
+    min_count: int = PARSER.min_count
+    word_size: int = PARSER.word_size
+    word_dropout: float = PARSER.word_dropout
+    affix_length: int = PARSER.affix_length
+    affix_size: int = PARSER.affix_size
+    spelled: int = PARSER.spelled
+    character_size: int = PARSER.character_size
+    vectors: str | None = PARSER.vectors
+    freeze_vectors: bool = PARSER.freeze_vectors
+    encoder: Literal["lstm", "convolution"] = PARSER.encoder
+    encoder_size: int = PARSER.encoder_size
+    encoder_layers: int = PARSER.encoder_layers
+    hidden_size: int = PARSER.hidden_size
+    history: Literal["lstm", "gru", "none"] = PARSER.history
+    history_size: int = PARSER.history_size
+    action_size: int = PARSER.action_size
+    dropout: float = PARSER.dropout
+    accumulate: bool = PARSER.accumulate
+    normalize: Literal["auto", "log_softmax", "none"] = PARSER.normalize
     _task: ClassVar[TaskSpec[Any, Any, Any]] = PARSING
 
     def predict_confidence(self, X: Given, width: int | None = None) -> list[list[float]]:

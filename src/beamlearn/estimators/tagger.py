@@ -10,9 +10,13 @@ from ..tasks.tagging.decode import Tagged, Tagging, tag
 from ..tasks.tagging.lists import pairs_of
 from ..tasks.tagging.report import TaggingReport
 from ..tasks.tagging.sentences import Sentences
+from ..tasks.tagging.settings import TaggerSettings
 from ..tasks.tagging.task import TAGGING
 from ..tasks.task import TaskSpec
 from .estimator import BeamEstimator
+
+TAGGER = TaggerSettings()
+"""The defaults of the settings, which are those of the parameters."""
 
 
 @final
@@ -32,28 +36,28 @@ class BeamTagger(BeamEstimator[Lists, Lists, list[str], Tagged, TaggingReport]):
     >>> tagger.fit(X, y).predict([["the", "dogs", "bark"]])
     [['D', 'N', 'V']]
     >>> tagger
-    BeamTagger(width=2, epochs=3, learning_rate=0.03, min_count=1, history_size=8)
+    BeamTagger(epochs=3, history_size=8, learning_rate=0.03, min_count=1, width=2)
     """
 
-    model: Literal["neural", "linear"] = "neural"
-    context: Literal["streaming", "sentence"] = "sentence"
-    lookahead: int = 0
-    constrained: bool = False
-    min_count: int = 2
-    word_size: int = 96
-    affix_length: int = 4
-    affix_size: int = 96
-    vectors: str | None = None
-    freeze_vectors: bool = True
-    encoder_size: int = 128
-    encoder_layers: int = 1
-    history: Literal["lstm", "gru"] = "lstm"
-    history_size: int = 128
-    tag_size: int = 64
-    dropout: float = 0.3
-    buckets: int = 1 << 20
-    accumulate: bool = True
-    normalize: Literal["auto", "log_softmax", "none"] = "auto"
+    model: Literal["neural", "linear"] = TAGGER.model
+    context: Literal["streaming", "sentence"] = TAGGER.context
+    lookahead: int = TAGGER.lookahead
+    constrained: bool = TAGGER.constrained
+    min_count: int = TAGGER.min_count
+    word_size: int = TAGGER.word_size
+    affix_length: int = TAGGER.affix_length
+    affix_size: int = TAGGER.affix_size
+    vectors: str | None = TAGGER.vectors
+    freeze_vectors: bool = TAGGER.freeze_vectors
+    encoder_size: int = TAGGER.encoder_size
+    encoder_layers: int = TAGGER.encoder_layers
+    history: Literal["lstm", "gru"] = TAGGER.history
+    history_size: int = TAGGER.history_size
+    tag_size: int = TAGGER.tag_size
+    dropout: float = TAGGER.dropout
+    buckets: int = TAGGER.buckets
+    accumulate: bool = TAGGER.accumulate
+    normalize: Literal["auto", "log_softmax", "none"] = TAGGER.normalize
     _task: ClassVar[TaskSpec[Any, Any, Any]] = TAGGING
 
     def predict_confidence(self, X: Lists, width: int | None = None) -> list[list[float]]:

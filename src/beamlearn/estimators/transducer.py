@@ -10,8 +10,12 @@ from ..tasks.transduction.decode import Transduced, Transduction, transduce
 from ..tasks.transduction.lists import References, Texts, pairs_of, texts_of
 from ..tasks.transduction.pairs import Pairs
 from ..tasks.transduction.report import TransductionReport, compared
+from ..tasks.transduction.settings import TransducerSettings
 from ..tasks.transduction.task import TRANSDUCTION
 from .estimator import BeamEstimator
+
+TRANSDUCER = TransducerSettings()
+"""The defaults of the settings, which are those of the parameters."""
 
 
 @final
@@ -34,27 +38,27 @@ class BeamTransducer(BeamEstimator[Texts, References, str, Transduced, Transduct
     ['2']
     """
 
-    source_tokens: str = "characters"
-    target_tokens: str = "characters"
-    source_min_count: int = 1
-    target_min_count: int = 1
-    model: Literal["lstm", "transformer"] = "lstm"
-    size: int = 128
-    layers: int = 1
-    heads: int = 4
-    feedforward: int = 512
-    cost: Literal["edit", "hamming", "bleu", "chrf"] = "edit"
-    insertion: float = 1.0
-    deletion: float = 1.0
-    substitution: float = 1.0
-    length_factor: float = 2.0
-    length_extra: int = 10
-    finish: Literal["pad", "first"] = "pad"
-    length_power: float = 0.0
-    length_bonus: float = 0.0
-    dropout: float = 0.3
-    accumulate: bool = True
-    normalize: Literal["auto", "log_softmax", "none"] = "auto"
+    source_tokens: str = TRANSDUCER.source_tokens
+    target_tokens: str = TRANSDUCER.target_tokens
+    source_min_count: int = TRANSDUCER.source_min_count
+    target_min_count: int = TRANSDUCER.target_min_count
+    model: Literal["lstm", "transformer"] = TRANSDUCER.model
+    size: int = TRANSDUCER.size
+    layers: int = TRANSDUCER.layers
+    heads: int = TRANSDUCER.heads
+    feedforward: int = TRANSDUCER.feedforward
+    cost: Literal["edit", "hamming", "bleu", "chrf"] = TRANSDUCER.cost
+    insertion: float = TRANSDUCER.insertion
+    deletion: float = TRANSDUCER.deletion
+    substitution: float = TRANSDUCER.substitution
+    length_factor: float = TRANSDUCER.length_factor
+    length_extra: int = TRANSDUCER.length_extra
+    finish: Literal["pad", "first"] = TRANSDUCER.finish
+    length_power: float = TRANSDUCER.length_power
+    length_bonus: float = TRANSDUCER.length_bonus
+    dropout: float = TRANSDUCER.dropout
+    accumulate: bool = TRANSDUCER.accumulate
+    normalize: Literal["auto", "log_softmax", "none"] = TRANSDUCER.normalize
     _task: ClassVar[TaskSpec[Any, Any, Any]] = TRANSDUCTION
 
     def predict_confidence(self, X: Texts, width: int | None = None) -> list[float]:
