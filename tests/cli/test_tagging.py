@@ -172,7 +172,7 @@ def test_bio_columns_have_span_f1_and_constraints(tmp_path, capsys):
 
 def test_constraints_need_bio(tmp_path, capsys):
     assert train(tmp_path, "--constrained") == 2
-    assert "Constraints need BIO tags" in capsys.readouterr().err
+    assert "`constrained` needs BIO tags" in capsys.readouterr().err
     assert not (tmp_path / "run" / "config.json").exists()
 
 

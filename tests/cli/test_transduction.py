@@ -299,9 +299,9 @@ def test_other_options_are_refused(trained, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "train.tsv: Pairs were expected, but the file has none."),
+        ("", "train.tsv: The file must have at least one pair, got none."),
         ("a b\nc d\n", "train.tsv: Every line must be a source and a target with a tab between"),
-        ("a\tx\nb x\n", "train.tsv:2: A tab between source and target was expected, but 'b x'"),
+        ("a\tx\nb x\n", "train.tsv:2: A line must have a tab between source and target, but 'b x'"),
         ("a\tx\nb\ty\tz\n", "train.tsv:2: A line must have one tab, between source and target"),
         ("a\tx\n\nb\ty\n", "train.tsv:2: A source and a target with a tab between them were"),
     ],
@@ -317,14 +317,14 @@ def test_wrong_lines_are_answered_with_file_and_line(trained, tmp_path, capsys, 
 def test_other_wrong_input(tmp_path, capsys):
     for text, arguments, sentence in (
         ("a\tx\nb\t" + "y " * 9 + "\n", [], "train.tsv:2: A target may have 6 tokens, as length_"),
-        ("a\tx\n", [], "at least 2 examples are needed, but 1 came; give --dev."),
+        ("a\tx\n", [], "at least 2 examples are needed, got 1; set"),
         ("a\t\nb\t\n", [], "The targets of the training data must have a token that occurs"),
         (None, ["--target-tokens", "wods"], "There is no kind of tokens called 'wods'. Did you"),
-        (None, ["--target-tokens", "no.model"], "no.model: A file was expected, but there is none"),
+        (None, ["--target-tokens", "no.model"], "no.model: There is no such file"),
         (None, ["--model", "gru"], "'lstm' or 'transformer', but 'gru' came"),
-        (None, ["--cost", "bleu", "--insertion", 2], "`insertion` goes with the cost edit"),
+        (None, ["--cost", "bleu", "--insertion", 2], "`insertion` is only for `cost` = edit"),
         (None, ["--model", "transformer", "--heads", 3], "`heads` must divide `size`"),
-        (None, ["--dev", tmp_path / "none.tsv"], "none.tsv: A file was expected, but there is"),
+        (None, ["--dev", tmp_path / "none.tsv"], "none.tsv: There is no such file"),
     ):
         assert train(tmp_path, *arguments, text=text) == 2
         assert sentence in one_sentence(capsys)

@@ -117,7 +117,7 @@ def test_wrong_values_are_refused_by_name(wrong, sentence):
 
 
 def test_constraints_need_bio():
-    with pytest.raises(ValueError, match="Constraints need BIO tags .* leave `constrained` off"):
+    with pytest.raises(ValueError, match="`constrained` needs BIO tags .* leave `constrained` off"):
         tiny(constrained=True).fit(X, Y)
 
 

@@ -139,7 +139,7 @@ def test_a_wider_beam_is_tested_on_the_costs(a_run, tmp_path):
     else:
         assert f"changes by {float((three - one).mean()):+.4f} on average" in sentence
         assert (f"p = {p:.3f}" if p >= 0.001 else "p < 0.001") in sentence
-        assert ("is more than luck" in sentence) == (p < 0.05)
+        assert ("is significant" in sentence) == (p < 0.05)
 
 
 def test_the_same_at_all_widths(a_run):
@@ -298,7 +298,7 @@ def test_a_comparison(compared, tmp_path):
     if test is None:
         assert "That is the baseline itself." in best
     else:
-        assert ("by more than luck" in best) == (test.adjusted < 0.05)
+        assert ("costs significantly" in best) == (test.adjusted < 0.05)
         assert f"{test.difference:+.4f} per example" in best
     assert html.unescape(found["again"]).count(known.command) == 1
     data = data_of(text)
@@ -352,7 +352,7 @@ def test_what_is_advised_mends_a_damaged_profile(compared):
 def test_differences_between_widths_are_told_as_such(compared):
     known = dataclasses.replace(read_comparison(compared), widths=[1, 2])
     values = {"a": {1: [0.5], 2: [0.75]}, "b": {1: [0.5], 2: [0.25]}, "c": {1: [0.5], 2: [0.5]}}
-    luck = "; whether that is more than luck was not tested."
+    luck = "; this difference was not tested for significance."
     assert by_width(known, values) == [
         f"With a beam of 2 rather than 1, accuracy is higher for a and lower for b{luck}"
     ]
@@ -485,7 +485,7 @@ def test_without_a_validation_file_there_is_a_sentence(a_run, tmp_path, capsys):
     ("arguments", "sentence"),
     [
         (["{out}"], "must be a run folder or hold a comparison, but neither config.json nor"),
-        (["{run}", "--test", "{out}/nowhere.conllu"], "A file was expected"),
+        (["{run}", "--test", "{out}/nowhere.conllu"], "There is no such file"),
         (["{run}", "--widths", "0"], "`widths` must be whole numbers of at least 1, as in 1,2,4,8"),
         (["{run}", "--widths", "1,x"], "must be whole numbers of at least 1, as in 1,2,4,8"),
         (["{run}", "--clip", "0"], "`clip` must be a finite number above 0, but 0.0 came; give"),
@@ -586,7 +586,7 @@ def test_whose_errors_they_are():
         "With beam 4, 50.0 % of the outputs could be better, and of these 20.0 % are search errors."
     )
     right = blamed([("beam 4", Profile(4, (4,), (0,), 3, 0, 0, ()))])
-    assert right.told[1] == "With beam 4, all 3 outputs are the best that can be built."
+    assert right.told[1] == "With beam 4, all 3 outputs are the best possible ones."
 
 
 def test_a_wider_beam_in_words():
@@ -601,9 +601,9 @@ def test_a_wider_beam_in_words():
     [
         ([Bin(0.9, 28 / 30, 30)], "the two agree as far as so many confidences tell"),
         ([Bin(0.9, 1.0, 5)], "the two agree"),
-        ([Bin(0.9, 0.5, 30)], "it is too sure"),
-        ([Bin(0.5, 0.9, 30)], "it is not sure enough"),
-        ([Bin(0.9, 28 / 30, 3000)], "it is not sure enough"),
+        ([Bin(0.9, 0.5, 30)], "the model is overconfident"),
+        ([Bin(0.5, 0.9, 30)], "the model is underconfident"),
+        ([Bin(0.9, 28 / 30, 3000)], "the model is underconfident"),
         ([Bin(1.0, 1.0, 30)], "the two agree"),
     ],
 )
@@ -631,7 +631,7 @@ def test_grids_have_rows_at_several_widths():
     )
     tied = {"a-2": {1: [0.25], 2: [0.75]}, "a-8": {1: [0.5], 2: [0.75]}}
     (sentence,) = both_widths(tied, ACCURACY, [grid]).told
-    assert "trained with (1 other shows the same): accuracy 75.00 %" in sentence
+    assert "trained with (1 other is equally good): accuracy 75.00 %" in sentence
     assert both_widths(values, ACCURACY, []) is None
     assert against_width({"a": {1: [0.5]}}, ACCURACY, []) is None
 

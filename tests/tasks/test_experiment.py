@@ -86,7 +86,7 @@ def test_the_fewest_sentences_without_a_validation_file(tmp_path):
     path = conllu(tmp_path / "f.conllu", sentences(2))
     train, dev = read_data(DataSettings(train=path))
     assert (len(train), len(dev)) == (1, 1)
-    with pytest.raises(DataError, match="at least 2 examples are needed, but 1 came; give --dev"):
+    with pytest.raises(DataError, match="at least 2 examples are needed, got 1; set `dev`"):
         read_data(DataSettings(train=path, limit=1))
 
 
@@ -108,9 +108,9 @@ def test_limit_comes_before_holding_out(tmp_path):
 
 def test_files_without_sentences(tmp_path):
     (tmp_path / "f.conllu").write_text("\n")
-    with pytest.raises(DataError, match="f.conllu: Sentences were expected, but the file has none"):
+    with pytest.raises(DataError, match="f.conllu: The file must have at least one sentence, got none"):
         read_data(DataSettings(train=str(tmp_path / "f.conllu")))
-    with pytest.raises(DataError, match="none.conllu: A file was expected, but there is none"):
+    with pytest.raises(DataError, match="none.conllu: There is no such file"):
         read_data(DataSettings(train=str(tmp_path / "none.conllu")))
 
 
@@ -225,7 +225,7 @@ def test_a_missing_training_file(tmp_path):
     (tmp_path / "train.conllu").unlink()
     with pytest.raises(DataError) as error:
         resume(tmp_path / "run")
-    one_sentence(error, "train.conllu: A file was expected, but there is none")
+    one_sentence(error, "train.conllu: There is no such file")
 
 
 @pytest.mark.parametrize("go", [resume, load])

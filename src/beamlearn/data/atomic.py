@@ -35,13 +35,13 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those above it, unless it exists."""
+    """Make a folder and its parents, unless it exists."""
     path.mkdir(parents=True, exist_ok=True)
     sync_folder(path.parent)
 
 
 def sweep(folder: Path, name: str = "*") -> None:
-    """Remove what killed writers of `name` left behind; only for who knows that none is alive."""
+    """Remove what killed writers of `name` left behind; call it only if no writer is alive."""
     for leftover in folder.glob(f".{name}.*.tmp"):
         leftover.unlink(missing_ok=True)
 

@@ -40,13 +40,13 @@ def check(row: Row, first: Row, tabs: bool, path: str) -> None:
     if len(row.fields) != len(first.fields):
         raise DataError(
             f"{path}:{row.line}: Every line must have as many columns as the first, "
-            f"{len(first.fields)} (line {first.line}), but {len(row.fields)} came; columns are "
-            f"separated by {'one tab' if tabs else 'spaces'} here."
+            f"{len(first.fields)} (line {first.line}), got {len(row.fields)}; columns are "
+            f"separated by {'one tab' if tabs else 'spaces'} in this file."
         )
     if not row.fields[0]:
         raise DataError(
-            f"{path}:{row.line}: Every line needs a word in column 1, but it is empty; write the "
-            "word, or leave the whole line blank to end a sentence."
+            f"{path}:{row.line}: Every line needs a word in column 1, but this one is empty; write "
+            "the word, or leave the whole line blank to end a sentence."
         )
 
 
@@ -62,12 +62,12 @@ def like_comment(text: str) -> bool:
 
 
 def tab_separated(lines: Sequence[str]) -> bool:
-    """Do tabs separate the columns, as the first line that is surely data shows?"""
+    """Do tabs separate the columns, judging by the first line that is certainly data?"""
     return "\t" in next((text for text in data(lines) if not like_comment(text)), "")
 
 
 def separator(lines: Sequence[str]) -> str:
-    """What a new column is separated by: the file's own separator; a tab in a list of words."""
+    """What separates a new column: the file's own separator; a tab in a list of words."""
     spaces = not tab_separated(lines) and any(" " in text for text in data(lines))
     return " " if spaces else "\t"
 

@@ -1,4 +1,4 @@
-"""Where outputs go wrong: at which steps, and whether by the search or by the model."""
+"""Where outputs go wrong: at which steps, and because of the search or the model."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -11,9 +11,9 @@ from .part import Part
 from .wording import percent
 
 BINS = 40
-"""Into at most how many bins the steps of a trajectory are put."""
+"""The most bins for the steps of a trajectory."""
 FEW, RARE = 5, 0.02
-"""Steps that fewer examples reach, or a smaller share of them, are put together at the end."""
+"""Steps that fewer examples, or a smaller share of them, reach are merged into the last bin."""
 EARLY = 5
 """The steps that are called the first ones."""
 STEP, SHARE = (
@@ -22,7 +22,7 @@ STEP, SHARE = (
 )
 
 Numbered = Mapping[int, tuple[str, Profile]]
-"""Profiles and what they are called, by the numbers of their lines."""
+"""Labels and profiles by the numbers of their lines."""
 
 
 class Steps(NamedTuple):
@@ -37,12 +37,12 @@ class Steps(NamedTuple):
 
     @property
     def share(self) -> float:
-        """At how many of them the cost rose."""
+        """The share of them at which the cost rose."""
         return self.increases / max(1, self.reached)
 
     @property
     def named(self) -> str:
-        """Which they are."""
+        """What they are called."""
         return (
             f"step {self.first}"
             if self.first == self.last
@@ -51,7 +51,7 @@ class Steps(NamedTuple):
 
 
 def binned(profile: Profile) -> list[Steps]:
-    """The steps in bins of equal length; the last one has all that few examples reach."""
+    """The steps in bins of equal length; the last bin has all steps that few examples reach."""
     least = max(FEW, RARE * max(profile.steps_at, default=0))
     often = sum(count >= least for count in profile.steps_at) or len(profile.steps_at)
     size = max(1, -(-often // BINS))
@@ -85,7 +85,7 @@ def by_position(profiles: Numbered) -> Part | None:
     told = tuple(early_or_late(*one) for one in profiles.values())
     title = "Steps at which the cost rises"
     figure = draw_lines("positions", title, lines, STEP, SHARE, prepare=from_zero)
-    return Part("positions", "At which steps does it go wrong?", told, (figure,))
+    return Part("positions", "At which steps do errors happen?", told, (figure,))
 
 
 def early_or_late(label: str, profile: Profile) -> str:
@@ -99,8 +99,8 @@ def early_or_late(label: str, profile: Profile) -> str:
         EARLY + 1, whole.last, whole.reached - first.reached, whole.increases - first.increases
     )
     return (
-        f"{told}, {percent(first.share)} of the first {EARLY} and {percent(rest.share)} of later "
-        "ones."
+        f"{told}: {percent(first.share)} of the first {EARLY} and {percent(rest.share)} of the "
+        "later ones."
     )
 
 
@@ -110,8 +110,8 @@ def blamed(profiles: Sequence[tuple[str, Profile]]) -> Part | None:
         return None
     told = tuple(blame(label, profile) for label, profile in (profiles[0], profiles[-1]))
     first = (
-        "A search error is an output that the model itself scores below the right one, so that a "
-        "wider beam may mend it; a model error is one that it prefers to the right one."
+        "A search error is a wrong output that the model scores lower than the best possible one, "
+        "so a wider beam may fix it; a model error is a wrong output that the model prefers."
     )
     return Part(
         "blame",
@@ -122,13 +122,13 @@ def blamed(profiles: Sequence[tuple[str, Profile]]) -> Part | None:
 
 
 def blame(label: str, profile: Profile) -> str:
-    """What most errors are."""
+    """The share of search errors."""
     wrong = profile.search_errors + profile.model_errors
     if wrong == 0:
-        return f"With {label}, all {profile.examples:,} outputs are the best that can be built."
+        return f"With {label}, all {profile.examples:,} outputs are the best possible ones."
     return (
-        f"With {label}, {percent(wrong / profile.examples)} of the outputs could be better, and "
-        f"of these {percent(profile.search_errors / wrong)} are search errors."
+        f"With {label}, {percent(wrong / profile.examples)} of the outputs could be better; "
+        f"{percent(profile.search_errors / wrong)} of these are search errors."
     )
 
 

@@ -18,7 +18,7 @@ from .palette import THEMED, themed
 SVG, XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 ElementTree.register_namespace("", SVG[1:-1])
 LEGEND = 68
-"""How many letters have room in a line of a legend."""
+"""How many letters fit into a line of a legend."""
 STYLE: dict[Any, Any] = {
     "axes.edgecolor": THEMED.soft,
     "axes.facecolor": "none",
@@ -59,7 +59,7 @@ class Drawn:
 
     @property
     def link(self) -> str:
-        """The numbers as CSV, inside of an address."""
+        """A data URL with the numbers as CSV."""
         data = b64encode(as_csv(self.rows).encode()).decode()
         return f"data:text/csv;charset=utf-8;base64,{data}"
 
@@ -75,12 +75,12 @@ class Canvas:
         self.marks: dict[str, list[str]] = {}
 
     def mark(self, artist: Any, told: Sequence[str]) -> None:
-        """Say what the marks of a line, or a patch, stand for, one after the other."""
+        """Give a tooltip to each mark of a line, or to a patch."""
         artist.set_gid(f"mark{len(self.marks)}")
         self.marks[artist.get_gid()] = [plain(text) for text in told]
 
     def legend(self) -> None:
-        """Below the figure, where it hides nothing; the figure grows by what it needs."""
+        """Put the legend below the figure, which grows to make room for it."""
         handles, labels = self.axes.get_legend_handles_labels()
         columns = max(1, LEGEND // max(map(len, labels)))
         width, height = self.figure.get_size_inches()
@@ -96,7 +96,7 @@ class Canvas:
         return Drawn(self.name, title, self.inline(text.getvalue(), title), tuple(rows))
 
     def inline(self, svg: str, title: str) -> Markup:
-        """A drawing of matplotlib, fit to be one of several inside of a page."""
+        """A drawing of matplotlib, made fit to be one of several on a page."""
         root = ElementTree.fromstring(svg)
         for parent in list(root.iter()):
             for child in list(parent):
@@ -131,7 +131,7 @@ class Canvas:
 
 @contextmanager
 def canvas(name: str, width: float = 5.6, height: float = 3.1) -> Iterator[Canvas]:
-    """An empty figure of some inches, in the manner of the page."""
+    """An empty figure of this size in inches, in the style of the page."""
     from matplotlib import rc_context
 
     with rc_context(STYLE):

@@ -7,5 +7,5 @@ from .part import Part
 
 
 def page_of(title: str, parts: Sequence[Part]) -> bytes:
-    """The page with these parts; equal ones give equal bytes."""
+    """The page with these sections; equal ones give equal bytes."""
     return render("report.html", title=title, parts=parts).encode()

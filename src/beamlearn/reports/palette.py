@@ -1,4 +1,4 @@
-"""Colors, markers and dashes: what is told apart by one of them is told apart by all."""
+"""Colors, markers and dashes; lines differ in all three, so that color is never the only cue."""
 
 from dataclasses import dataclass
 from typing import Any

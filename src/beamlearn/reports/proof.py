@@ -17,18 +17,18 @@ TICKS = 5
 
 @dataclass(frozen=True)
 class Proof:
-    """What is certified of a run."""
+    """What is certified for a run."""
 
     curve: Curve | None
     """Certificates of the loss; None: nothing bounds it."""
     share: Certificate | None
-    """Of the cost, as a share of the most that an output can cost."""
+    """The certificate of the cost, as a share of the most that an output can cost."""
     told: tuple[str, ...]
     """Both in words, and what they rest on."""
 
 
 def proven(proof: Proof) -> Part:
-    """The part of a run whose losses the theorems speak of."""
+    """The section for a run whose losses the theorems cover."""
     columns: dict[str, Certificate] = {}
     if proof.curve is not None:
         last = proof.curve.certificates[-1]
@@ -47,7 +47,7 @@ def table(columns: Mapping[str, Certificate]) -> Table:
         "roll-in gap: beams that the learned policy did not choose": "roll_in_gap",
         "deviation of a sample of this size": "deviation",
         "bound: the sum of these": "bound",
-        "u: nothing is larger": "upper",
+        "u: largest value": "upper",
         "delta: the bound may fail with this probability": "delta",
         "examples": "rounds",
     }
@@ -71,12 +71,12 @@ def figure(curve: Curve) -> Drawn:
         count_examples(paper.axes, [one.rounds for one in found])
         paper.legend()
         rows = [{"examples": one.rounds, **one.parts, "bound": one.bound} for one in found]
-        title = f"{found[-1].statement}: the bound and its parts, after more and more examples"
+        title = f"{found[-1].statement}: the bound and its parts by number of examples"
         return paper.drawn(title, rows)
 
 
 def count_examples(axes: Any, counts: list[int]) -> None:
-    """Name some numbers of examples in full."""
+    """Label the x axis with some numbers of examples in full."""
     from matplotlib.ticker import NullLocator
 
     step = max(1, (len(counts) - 1) // (TICKS - 1))

@@ -17,7 +17,7 @@ ROW, GAP, HEAD = 46, 44, 34
 @final
 @dataclass(frozen=True)
 class Drawing:
-    """A search to look at: a notebook shows it, `write` keeps it as a page of its own."""
+    """A picture of a search: a notebook shows it, `write` saves it as a page of its own."""
 
     history: History
     title: str = "A beam search"
@@ -31,7 +31,7 @@ class Drawing:
         return str(render("drawing.html", title=self.title, picture=drawn))
 
     def _repr_html_(self) -> str:
-        """The page in a frame, so that neither it nor the notebook changes the other's looks."""
+        """The page in a frame, so that its style and the notebook's do not mix."""
         rows = max(map(len, self.history.beams)) + bool(self.history.drops)
         return str(render("drawing_frame.html", page=self.html, height=ROW * rows + HEAD + 190))
 
@@ -55,7 +55,7 @@ class Box:
 
     node: Node
     kind: str
-    """Names of its looks."""
+    """Its CSS classes."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Column:
 
 
 def draw_search(history: History, headings: Sequence[str] = (), key: str = "a") -> Markup:
-    """The picture as a part of a page; `key` tells several on one page apart."""
+    """The picture as a part of a page; `key` must be unique on the page."""
     columns = [column(history, step, headings) for step in range(len(history.beams))]
     rows = max(one.rows for one in columns)
     sizes = {"row": ROW, "gap": GAP, "head": HEAD, "height": HEAD + ROW * rows}
@@ -101,7 +101,7 @@ def column(history: History, step: int, headings: Sequence[str]) -> Column:
 
 
 def looks(history: History, node: Node, winner: bool, extended: bool) -> str:
-    """What is to be seen of a hypothesis: did it win, can it be right, does it die here?"""
+    """The CSS classes of a hypothesis: did it win, can it be right, does it die here?"""
     found = {
         "win": winner,
         "right": history.can_be_best(node),

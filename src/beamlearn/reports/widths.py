@@ -1,4 +1,4 @@
-"""Quality against the width of the beam in testing, and against both widths."""
+"""Quality by the width of the beam in testing, and by the widths in training and testing."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,8 @@ from .part import Part
 from .wording import alike, best_of, better, capital, value
 
 Values = Mapping[str, Mapping[int, Sequence[float]]]
-"""Of each way to train, by the width in testing: the metric of each seed."""
-WIDTH = Axis("width", "width of the beam in testing")
+"""The metric of each seed, by way to train and width in testing."""
+WIDTH = Axis("width", "beam width in testing")
 OPAQUE = 0.5
 """How opaque the best field of a grid is; numbers must be readable on it."""
 
@@ -39,8 +39,8 @@ def against_width(values: Values, metric: Metric, told: Sequence[str]) -> Part |
         if points:
             lines.append(Line(cell, tuple(points), number))
     label = f"{metric.label} (%)" if metric.rate else metric.label
-    way = "less" if metric.lower else "more"
-    title = f"{capital(metric.label)} by the width of the beam in testing ({way} is better)"
+    way = "lower" if metric.lower else "higher"
+    title = f"{capital(metric.label)} by beam width in testing ({way} is better)"
     figure = draw_lines(
         "widths", title, lines, WIDTH, Axis(metric.name, label), prepare=at_widths(widths)
     )
@@ -96,9 +96,9 @@ def best_field(grid: Grid, known: Mapping[tuple[str, int], float], metric: Metri
     (cell, width), *others = best_of(metric, known)
     trained = ramp(grid.cells[cell])[0]
     relation = (
-        "the width that it was trained with"
+        "the width it was trained with"
         if width == trained
-        else f"{'wider' if width > trained else 'narrower'} than the {trained} of its training"
+        else f"{'wider' if width > trained else 'narrower'} than the {trained} it was trained with"
     )
     return (
         f"Of {grid.name}, {cell} is best with a beam of {width}, {relation}{alike(len(others))}: "
@@ -109,7 +109,7 @@ def best_field(grid: Grid, known: Mapping[tuple[str, int], float], metric: Metri
 def draw_grid(
     name: str, grid: Grid, known: Mapping[tuple[str, int], float], metric: Metric
 ) -> Drawn:
-    """Fields with their numbers; the better, the more color."""
+    """Fields with their numbers; better ones have more color."""
     from matplotlib.patches import Rectangle
 
     widths = sorted({width for _, width in known})

@@ -15,7 +15,7 @@ from torch import Tensor
 LEAST_COUNT = 5
 """Rarer affixes have no number; rarer characters share one."""
 REMEMBERED = 100_000
-"""The numbers of so many words are kept once they are looked up."""
+"""How many words are cached with their numbers."""
 Same = TypeVar("Same", bound="Vocabulary")
 
 

@@ -149,14 +149,14 @@ def test_a_complete_output_that_only_the_first_place_would_end():
     assert drop.dropped.node.name == "a"
     assert drop.cause.startswith("It was complete and ranked 2")
     assert seen.outcome.endswith("which left the beam at step 1.")
-    assert seen.fault.startswith("A search error: the model gives a best possible output 1 and its")
+    assert seen.fault.startswith("Search error: the model scores a best possible output 1 and its")
 
 
 def test_one_output_ends_where_the_other_goes_on():
     short = looked({"": ["a"]}, {"a": 1.0}, "a")
     long = looked({"": ["a"], "a": ["ab"]}, {"a": 1.0, "ab": 1.0}, "ab")
     assert difference({"x": short, "y": long}) == (
-        "At step 2 they part: x takes the end, y takes 'ab'."
+        "They differ from step 2 on: x takes the end, y takes 'ab'."
     )
     assert difference({"x": long, "y": long}) == "Both come to the same output, by the same steps."
 
@@ -189,7 +189,7 @@ def test_a_mixture_looks_with_the_iterate_of_the_example(folder):
 
 
 def test_a_search_that_would_take_minutes_is_refused(both):
-    with pytest.raises(AskError, match="may be 10,000, but 400 times 26 came") as error:
+    with pytest.raises(AskError, match="must be at most 10,000, got 400 times 26") as error:
         both[0].look(Ask(26, text="the " * 400))
     assert error.value.status == 413
 
@@ -208,12 +208,12 @@ def test_addresses_that_can_be_answered():
 @pytest.mark.parametrize(
     ("query", "size", "status", "sentence"),
     [
-        ("sentence=abc", 5, 400, "`sentence` must be a whole number from 1 to 5, but 'abc' came"),
+        ("sentence=abc", 5, 400, "`sentence` must be a whole number from 1 to 5, got 'abc'"),
         ("sentence=0", 5, 400, "from 1 to 5"),
         ("sentence=6", 5, 400, "from 1 to 5"),
         ("sentence=\u0663", 5, 400, "from 1 to 5"),
         ("sentence=1", 0, 400, "no file was given"),
-        ("width=-1", 5, 400, "`width` must be a whole number from 1 to 64, but '-1' came"),
+        ("width=-1", 5, 400, "`width` must be a whole number from 1 to 64, got '-1'"),
         ("width=1e9", 5, 400, "from 1 to 64"),
         ("width=" + "9" * 5000, 5, 400, "from 1 to 64"),
         ("text=%zz", 5, 400, "two hexadecimal digits"),
@@ -223,7 +223,7 @@ def test_addresses_that_can_be_answered():
         ("text=a%00b", 5, 400, "control characters"),
         ("text=a%1b%5b31m", 5, 400, "control characters"),
         ("text=a&right=%00", 5, 400, "right output must be text"),
-        ("text=" + "a" * 2001, 5, 413, "2,000 characters and 500 words, but 2,001 and 1 came"),
+        ("text=" + "a" * 2001, 5, 413, "2,000 characters and 500 words, got 2,001 and 1"),
         ("text=" + "a+" * 501, 5, 413, "500 words"),
         ("right=a", 5, 400, "belongs to a `text`"),
         ("text=a&sentence=1", 5, 400, "both came"),
@@ -304,7 +304,7 @@ def test_two_runs_as_text(folder, capsys):
     assert beamlearn(["inspect", str(one), "--against", str(two), "--text"]) == 0
     text = capsys.readouterr().out
     assert text.count("beam of 3") == 2
-    assert "they part" in text or "same output" in text
+    assert "They differ" in text or "same output" in text
 
 
 def test_export_writes_one_page(folder, tmp_path):
@@ -337,7 +337,7 @@ def test_a_file_that_is_named(folder, capsys):
         (["--export", "x.html"], "`text` or `export`"),
         (["--column", "upos"], "`column` is for reading INPUT"),
         (["--references", "one"], "`references` is no option for the task"),
-        (["no-such-file.conllu"], "A file was expected, but there is none"),
+        (["no-such-file.conllu"], "There is no such file"),
     ],
 )
 def test_what_the_command_refuses(folder, capsys, arguments, sentence):

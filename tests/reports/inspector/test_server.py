@@ -70,7 +70,7 @@ def test_an_input_that_was_typed_stays_in_the_form(url):
 @pytest.mark.parametrize(
     ("query", "status", "sentence"),
     [
-        ("?sentence=abc", 400, "must be a whole number from 1 to 9, but 'abc' came"),
+        ("?sentence=abc", 400, "must be a whole number from 1 to 9, got 'abc'"),
         ("?width=-1", 400, "`width` must be a whole number"),
         ("?width=1e9", 400, "`width` must be a whole number"),
         ("?text=%zz", 400, "two hexadecimal digits"),
@@ -100,7 +100,7 @@ def test_wrong_requests_are_answered_with_a_sentence(url, query, status, sentenc
 def test_nothing_but_reading(url, method):
     status, text, headers = ask(url, method, b"text=a")
     assert status == 405
-    assert f"GET or HEAD was expected, but {method} came" in text
+    assert f"The method must be GET or HEAD, got {method}" in text
     assert set(headers["allow"].split(", ")) == {"GET", "HEAD"}
     assert ask(url)[0] == 200
 
@@ -201,7 +201,7 @@ def test_the_command_serves_until_it_is_interrupted(folder):
     )
     try:
         said = running.stdout.readline()
-        assert "until Ctrl-C" in said
+        assert "stop with Ctrl-C" in said
         address = said.split()[4]
         assert address.endswith("/?text=the+dog&width=2")
         status, text, _ = ask(address)

@@ -162,6 +162,6 @@ def test_tags_are_needed_where_they_are_looked_at():
     data = sentences(4, tagged=True)
     parser = small(data, tags="upos")
     assert report(parser, data, 2).attachment.uas <= 1
-    with pytest.raises(ValueError, match="This parser looks at tags, but none came"):
+    with pytest.raises(ValueError, match="This parser needs a tag for each word, got none"):
         list(parse(parser, data.words, None, 2))
     assert len(report(parser, Sentences([["new"]], [Tree((0,), ("r",))], [["X"]]), 2).to_json()) > 9

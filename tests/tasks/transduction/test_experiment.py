@@ -127,7 +127,7 @@ def test_models_of_subwords_travel_with_the_run(tmp_path):
     assert in_order(transduce(transducer, ["abca", "d"], 3, nbest=3)) == before
     finish(resume(tmp_path / "part"))
     assert contents(tmp_path / "part") == contents(tmp_path / "whole")
-    with pytest.raises(DataError, match="bpe.model: A file was expected, but there is none"):
+    with pytest.raises(DataError, match="bpe.model: There is no such file"):
         begin(chosen, tmp_path / "new")
 
 

@@ -48,15 +48,15 @@ def test_merging_is_asked_for(tmp_path):
 def test_several_references(tmp_path):
     path = written(tmp_path, "a\tx\ty\nb\tz\n")
     assert read_pairs(path, "several").references == [("x", "y"), ("z",)]
-    with pytest.raises(DataError, match="f.tsv:1: A line must have one tab, .* but 2 came"):
+    with pytest.raises(DataError, match="f.tsv:1: A line must have one tab, .* got 2"):
         read_pairs(path)
 
 
 def test_a_file_without_pairs_is_refused(tmp_path, monkeypatch):
-    with pytest.raises(DataError, match="f.tsv: Pairs were expected, but the file has none.$"):
+    with pytest.raises(DataError, match="f.tsv: The file must have at least one pair, got none.$"):
         read_pairs(written(tmp_path, ""))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
-    with pytest.raises(DataError, match="^standard input: Pairs were expected"):
+    with pytest.raises(DataError, match="^standard input: The file must have at least one pair"):
         read_pairs("-")
 
 

@@ -115,11 +115,11 @@ def test_a_warm_start_chooses_anew_what_weights_do_not_depend_on():
         ({"target_tokens": "bpe"}, "`target_tokens`: There is no kind of tokens called 'bpe'"),
         (
             {"cost": "bleu", "insertion": 2},
-            "`insertion` goes with the cost edit, but cost = bleu came; leave out insertion = 2.0, "
+            "`insertion` is only for `cost` = edit, got cost = bleu; leave out insertion = 2.0, "
             "or choose edit.$",
         ),
-        ({"cost": "hamming", "deletion": 0}, "`deletion` goes with the cost edit, .* hamming came"),
-        ({"cost": "chrf", "substitution": 0.5}, "`substitution` goes with the cost edit, but"),
+        ({"cost": "hamming", "deletion": 0}, "`deletion` is only for `cost` = edit, .* hamming"),
+        ({"cost": "chrf", "substitution": 0.5}, "`substitution` is only for `cost` = edit, got"),
         (
             {"insertion": 0, "deletion": 0},
             "`insertion` or `deletion` must be above 0, as otherwise every output is right, but "
@@ -131,7 +131,7 @@ def test_a_warm_start_chooses_anew_what_weights_do_not_depend_on():
         ),
         (
             {"model": "transformer", "size": 90, "heads": 4},
-            "`heads` must divide `size`, but size = 90 and heads = 4 came; choose heads = 3, or "
+            "`heads` must divide `size`, got size = 90 and heads = 4; choose heads = 3, or "
             "another size.$",
         ),
         (

@@ -1,4 +1,4 @@
-"""Look into a search: which hypotheses there were, which one won, and where the best one fell."""
+"""Inspect a search: its hypotheses, the one that won, and where the best one was dropped."""
 
 from .ask import Ask as Ask
 from .ask import AskError as AskError

@@ -1,4 +1,4 @@
-"""Runs to look into, and what they do with an input."""
+"""Runs to inspect, and what they do with an input."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from .ask import Ask, AskError
 from .look import Look, difference, look
 
 LARGEST = 10_000
-"""The length of an input times the width: what is searched and drawn while somebody waits."""
+"""The largest product of input length and width: larger searches take too long for a web page."""
 
 
 @final
 @dataclass(frozen=True)
 class Inspected:
-    """A run, and the file to look at it with."""
+    """A run, and the file that its inputs are from."""
 
     name: str
     kind: Kind[Any, Any, Any]
@@ -31,18 +31,18 @@ class Inspected:
         return 0 if self.data is None else len(self.data)
 
     def look(self, ask: Ask) -> Look:
-        """What it does with the input that is asked for."""
+        """Search the requested input."""
         if ask.text is not None:
             subject = self.kind.typed(self.model, ask.text, ask.right)
         elif ask.number is not None:
             subject = self.kind.subject(self.model, self.data, ask.number)
         else:
-            raise AskError("A sentence or a text must be given, but neither came; type an input.")
+            raise AskError("`sentence` or `text` must be given, got neither; type an input.")
         length = len(subject.example)
         if length * ask.width > LARGEST:
             raise AskError(
-                f"The length of an input times the width may be {LARGEST:,}, but {length:,} times "
-                f"{ask.width} came; choose a smaller width or a shorter input.",
+                f"The length of an input times `width` must be at most {LARGEST:,}, got {length:,} "
+                f"times {ask.width}; choose a smaller width or a shorter input.",
                 413,
             )
         return look(self.kind, self.model, subject, ask.width, ask.number or 0)
@@ -59,12 +59,12 @@ class Case:
 
     @property
     def difference(self) -> str | None:
-        """Where two runs part."""
+        """Where two runs begin to differ."""
         return difference(self.looks) if len(self.looks) == 2 else None
 
 
 def case(runs: Sequence[Inspected], ask: Ask) -> Case:
-    """Look at an input with all runs."""
+    """Search an input with all runs."""
     size = runs[0].size
     title = "A typed input" if ask.number is None else f"Input {ask.number + 1:,} of {size:,}"
     return Case(title, {run.name: run.look(ask) for run in runs})

@@ -1,4 +1,4 @@
-"""What was looked at as a web page."""
+"""Inspected searches as a web page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from .inspected import Case, Inspected
 from .look import Answer, Look
 
 DRAWN, LISTED = 40_000, 40
-"""The most hypotheses in a picture and falls in a list: what a browser can still move."""
+"""The most hypotheses in a picture and drops in a list: what a browser can handle."""
 
 
 @final
 @dataclass(frozen=True)
 class Form:
-    """What can be chosen on the page, and what is."""
+    """What can be chosen on the page, and the current choice."""
 
     ask: Ask
     size: int
@@ -48,7 +48,7 @@ class View:
 def page(
     runs: Sequence[Inspected], cases: Sequence[Case], form: Form | None = None, message: str = ""
 ) -> str:
-    """A page about some inputs, with a form where there is a server to answer it."""
+    """A page about some inputs, with a form if there is a server to answer it."""
     shown = [
         (case, [view(*run, f"n{number}r{at}") for at, run in enumerate(case.looks.items())])
         for number, case in enumerate(cases)
@@ -58,7 +58,7 @@ def page(
 
 
 def view(name: str, look: Look, key: str) -> View:
-    """What a run did with an input; `key` tells its picture apart."""
+    """What a run did with an input; `key` must be unique on the page."""
     small = sum(map(len, look.history.beams)) <= DRAWN
     picture = draw_search(look.history, look.subject.headings, key) if small else None
     right = look.subject.right if look.subject.aligned else None

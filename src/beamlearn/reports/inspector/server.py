@@ -1,4 +1,4 @@
-"""The page on a server for this machine alone, to look at one input after another."""
+"""A server for this machine only that shows the page, to inspect one input after another."""
 
 import socket
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ HEADERS = {
 
 
 def app(runs: Sequence[Inspected]) -> Starlette:
-    """The pages about some runs; one search at a time, and outside the loop of the server."""
+    """The pages about some runs; one search at a time, outside the server's event loop."""
     size, width, alone = runs[0].size, runs[0].width, Lock()
 
     def shown(request: Request) -> Response:
@@ -69,14 +69,14 @@ def app(runs: Sequence[Inspected]) -> Starlette:
 
 
 def refusal(request: Request, status: int) -> str:
-    """What is wrong with a request that no route takes."""
+    """What is wrong with a request that matches no route."""
     if status == 405:
-        return f"GET or HEAD was expected, but {request.method[:20]} came; open the page anew."
-    return f"There is one page, /, but {request.scope['path'][:80]!r} was asked for; go there."
+        return f"The method must be GET or HEAD, got {request.method[:20]}; reload the page."
+    return f"The only page is /, got {request.scope['path'][:80]!r}; go to /."
 
 
 class Guarded:
-    """Add the headers that keep a page to itself."""
+    """Add the headers that isolate a page from others."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -92,7 +92,7 @@ class Guarded:
 
 
 def bound(port: int) -> socket.socket:
-    """A socket of this machine alone; port 0 is any that is free."""
+    """A socket that only this machine can reach; port 0 is any free port."""
     made = socket.socket()
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -101,8 +101,8 @@ def bound(port: int) -> socket.socket:
     except OSError as error:
         made.close()
         raise SettingsError(
-            f"`port` must be free, but {port} is not ({error.strerror}); choose another, or leave "
-            "it out."
+            f"`port` must be free, got {port}, which is not ({error.strerror}); choose another, or "
+            "leave it out."
         ) from None
     return made
 

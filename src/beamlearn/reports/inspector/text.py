@@ -1,4 +1,4 @@
-"""What was looked at as lines of text, for terminals."""
+"""Inspected searches as text for terminals."""
 
 from collections.abc import Iterator, Sequence
 from io import StringIO
@@ -15,19 +15,19 @@ from .inspected import Case
 from .look import Look
 
 MARKS = {"won": "bold blue", "best": "green", "fell": "red", "next": "dim"}
-"""What is said of a hypothesis, and its color."""
+"""The marks of a hypothesis, and their styles."""
 WIDTHS = {"step": 14, "action": 24, "": 12}
-"""The most columns that words take; all others are numbers."""
-OWN = ("won: became the output", "next: a runner-up of the output")
+"""The largest widths of columns with text; all others hold numbers."""
+OWN = ("won: became the output", "next: a runner-up")
 COSTLY = (
     "best: can still become the best possible output",
-    "fell: the cheapest of all, but not in the beam",
+    "fell: the lowest cost of all, but dropped from the beam",
 )
-"""What the marks mean; some need right answers."""
+"""What the marks mean; the second group needs right answers."""
 
 
 def print_cases(cases: Sequence[Case]) -> None:
-    """Print with colors on a terminal, and elsewhere plain and 80 columns wide."""
+    """Print with colors on a terminal, otherwise plain and 80 columns wide."""
     lines, console = Group(*map(told, cases)), Console()
     if console.is_terminal:
         console.print(lines)
@@ -81,7 +81,7 @@ def part(look: Look) -> Iterator[RenderableType]:
 def beams(history: History, headings: Sequence[str] = ()) -> Table:
     """The beams, step by step: the place of each hypothesis, that of its parent, and its numbers.
 
-    What fell out stands below the beam that it is missing in, at the place of its rank.
+    A dropped hypothesis stands below the beam that it is missing from, with its rank as its place.
     """
     costly = history.least_cost is not None
     table = Table(box=None, pad_edge=False, header_style="dim")
@@ -146,7 +146,7 @@ def nbest(look: Look) -> Table:
 
 
 def score(value: float) -> str:
-    """A score as one reads it in a column.
+    """A score as it is shown in a column.
 
     >>> score(12.0), score(-0.001)
     ('12.00', '0.00')
@@ -155,12 +155,12 @@ def score(value: float) -> str:
 
 
 def plain(sentence: str) -> Text:
-    """A sentence in which nothing is taken for colors."""
+    """A sentence as it is, without markup."""
     return Text(safe(sentence))
 
 
 def joined(names: Sequence[str]) -> str:
-    """A path as people read it.
+    """A path in a readable form.
 
     >>> joined(["DET", "NOUN"]), joined(["shift", "left det"])
     ('DET NOUN', 'shift, left det')
@@ -170,7 +170,7 @@ def joined(names: Sequence[str]) -> str:
 
 
 def safe(text: str) -> str:
-    r"""A text without what would steer the terminal.
+    r"""A text without control characters for the terminal.
 
     >>> safe("a\x1b[31mb")
     'a\\x1b[31mb'

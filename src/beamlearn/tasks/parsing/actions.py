@@ -24,8 +24,8 @@ class Kind:
 class Actions:
     """The actions of a system: every kind, with every relation that it can have.
 
-    Relations to words and relations to the root are told apart: what the training data has
-    only in one of the places is predicted only there.
+    Relations to words and relations to the root are kept apart: a relation that the training
+    data has only in one of the places is predicted only there.
     """
 
     def __init__(

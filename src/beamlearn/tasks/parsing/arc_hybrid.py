@@ -67,7 +67,7 @@ class ArcHybridOracle(TransitionOracle[Stacked]):
     """c* = arcs of the right tree that are no longer reachable, by counting.
 
     For a projective tree arcs that are reachable one by one are reachable together (Goldberg
-    and Nivre 2013), with a single root, too. An arc is lost when
+    and Nivre 2013), also with a single root. An arc is lost when
 
     SHIFT puts its head b0 above its dependent, or its dependent b0 above a word that is not
     its head;

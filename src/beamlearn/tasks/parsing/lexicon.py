@@ -41,7 +41,7 @@ class Lexicon(Vocabulary):
         if not found:
             raise DataError(
                 "A parser learns from arcs between words, but every sentence of the training data "
-                "has only one word; add longer ones."
+                "has only one word; add longer sentences."
             )
         relations = set(found)
         if settings.encodes:
@@ -78,13 +78,13 @@ class Lexicon(Vocabulary):
         if not self.tags:
             return found
         if tags is None:
-            raise ValueError("This parser looks at tags, but none came; give one for each word.")
+            raise ValueError("This parser needs a tag for each word, got none; give `tags`.")
         column = torch.tensor([self.tag_numbers.get(tag, 0) for tag in tags], dtype=torch.long)
         return torch.cat([found, column[:, None]], dim=1)
 
 
 def projected(settings: ParserSettings, tree: Tree) -> Tree:
-    """The tree that is learned in place of one with crossing arcs."""
+    """The tree that is learned instead of one with crossing arcs."""
     if settings.keeps:
         return tree
     return encode(tree) if settings.encodes else lift(tree)

@@ -23,7 +23,7 @@ class ParsingReport:
 
     width: int
     attachment: Attachment
-    """Of the trees as they are in the data, whatever was learned in place of crossing arcs."""
+    """Of the trees as they are in the data, however crossing arcs were learned."""
     cost: float
     """Wrong arcs per sentence, of the trees that are learned."""
     optimum: float
@@ -31,7 +31,8 @@ class ParsingReport:
     increases_per_example: float
     """Cost increases per sentence: how often the beam lost its best hypothesis."""
     search_error_rate: float
-    """Of the sentences that could be parsed better, the share that the model itself prefers so."""
+    """Of the sentences that could be parsed better, the share where the model prefers the better
+    parse."""
     calibration_error: float
     """Of the confidences of single arcs."""
     words_per_second: float

@@ -22,7 +22,7 @@ class Sentences:
         return len(self.words)
 
     def take(self, places: Sequence[int]) -> "Sentences":
-        """Some of them."""
+        """The sentences at these places."""
         tags = None if self.tags is None else [self.tags[i] for i in places]
         return Sentences([self.words[i] for i in places], [self.trees[i] for i in places], tags)
 
@@ -38,7 +38,7 @@ def read_sentences(path: str, tags: str) -> Sentences:
     document = read_document(path, "conllu")
     trees = [Tree(tuple(heads), tuple(relations)) for heads, relations in document.trees()]
     if not trees:
-        raise DataError(f"{document.path}: Sentences were expected, but the file has none.")
+        raise DataError(f"{document.path}: The file must have at least one sentence, got none.")
     for sentence, tree in zip(document.sentences, trees, strict=True):
         for row, relation in zip(sentence, tree.relations, strict=True):
             if reason := unmarkable(relation):
@@ -55,8 +55,8 @@ def tags_of(document: Document, tags: str) -> list[list[str]] | None:
         for row, name in zip(sentence, names, strict=True):
             if name in ("", "_"):
                 raise DataError(
-                    f"{document.path}:{row.line}: This parser looks at the tags in column "
-                    f"{tags.upper()}, but {name!r} came; tag the file first, or train a parser "
-                    "without tags."
+                    f"{document.path}:{row.line}: This parser needs a tag in column "
+                    f"{tags.upper()}, got {name!r}; tag the file first, or train a parser without "
+                    "tags."
                 )
     return found

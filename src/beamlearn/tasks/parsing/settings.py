@@ -23,7 +23,7 @@ class ParserSettings(WordSettings):
     cost: Cost = "labeled"
     """Is a right head with a wrong relation an error?"""
     tags: Literal["none", "upos", "xpos"] = "none"
-    """A column of tags that the input has, too."""
+    """A column of tags that the parser sees; its input must have it."""
     tag_size: Size = 32
     """The size of a tag's vector."""
     word_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1
@@ -54,7 +54,7 @@ class ParserSettings(WordSettings):
         if self.system == "covington" and self.crossing not in ("auto", "keep"):
             raise ValueError(
                 "`crossing` must be keep for the system covington, which builds crossing arcs "
-                f"itself, but {self.crossing!r} came; leave it out"
+                f"itself, got {self.crossing!r}; leave it out"
             )
         return self
 

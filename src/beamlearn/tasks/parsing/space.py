@@ -46,7 +46,7 @@ class ParsingSpace(SearchSpace[Parsed]):
         device: torch.device | str = "cpu",
     ) -> None:
         if not sentences:
-            raise ValueError("A parsing space needs at least one sentence, but none came.")
+            raise ValueError("`sentences` must have at least one sentence, got none.")
         self.system, self.actions = system, actions
         self.features = _numbered([s.features for s in sentences], 0).to(device)
         self.lengths = torch.tensor([len(s) for s in sentences], device=device)

@@ -67,7 +67,7 @@ class TransitionSystem(ABC, Generic[Configurations]):
 
     @abstractmethod
     def steps(self, length: int) -> int:
-        """The most transitions that a sentence of so many words takes."""
+        """The most transitions that a sentence of `length` words takes."""
 
     @abstractmethod
     def oracle(self, nodes: Configurations, gold: Gold) -> Oracle:

@@ -1,4 +1,4 @@
-"""A linear tagger with hashed features, for those who come from CRFsuite."""
+"""A linear tagger with hashed features, as in CRFsuite."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ _SPREAD, _TAG, _PAIR = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
 
 
 HISTORY = 3
-"""How many features tell of the tags before."""
+"""How many features describe the previous tags."""
 
 
 def hashed_features(

@@ -35,7 +35,7 @@ class Tagger:
         if settings.constrained:
             if not is_bio(lexicon.tags):
                 raise ValueError(
-                    "Constraints need BIO tags (O, B-... and I-...), but the training data has "
+                    "`constrained` needs BIO tags (O, B-... and I-...), but the training data has "
                     f"{', '.join(lexicon.tags[:5])}; leave `constrained` off."
                 )
             pairs, first = legal_pairs(lexicon.tags)

@@ -32,7 +32,8 @@ class TaggingReport:
     increases_per_example: float
     """Cost increases per sentence: how often the beam lost its best hypothesis."""
     search_error_rate: float
-    """Of the sentences that could be tagged better, the share that the model itself prefers so."""
+    """Of the sentences that could be tagged better, the share where the model prefers the better
+    tags."""
     calibration_error: float
     """Of the confidences of single tags."""
     words_per_second: float
@@ -99,7 +100,7 @@ def report(
 def check_pairs(words: Sequence[Sequence[str]], tags: Sequence[Sequence[str]]) -> None:
     """Refuse sentences that do not have one tag for each word."""
     if list(map(len, words)) != list(map(len, tags)):
-        raise ValueError("Every word must have a right tag, but there are more of one kind.")
+        raise ValueError("`words` and `tags` must have one tag for each word.")
 
 
 def _share(correct: torch.Tensor) -> float | None:

@@ -34,7 +34,7 @@ class Sentences:
         return len(self.words)
 
     def take(self, places: Sequence[int]) -> "Sentences":
-        """Some of them."""
+        """The sentences at these places."""
         return Sentences([self.words[i] for i in places], [self.tags[i] for i in places])
 
     @property
@@ -48,5 +48,5 @@ def read_sentences(path: str, column: str, layout: Layout = "auto") -> Sentences
     document = read_document(path, layout)
     sentences = Sentences(document.words(), document.column(column))
     if not len(sentences):
-        raise DataError(f"{document.path}: Sentences were expected, but the file has none.")
+        raise DataError(f"{document.path}: The file must have at least one sentence, got none.")
     return sentences

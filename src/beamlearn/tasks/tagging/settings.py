@@ -35,11 +35,11 @@ class TaggerSettings(WordSettings):
     def _check_effect(self) -> "TaggerSettings":
         if self.lookahead and self.context == "sentence":
             raise ValueError(
-                "`lookahead` goes with the context streaming, as the context sentence sees all "
-                f"words; leave out lookahead = {self.lookahead}, or choose streaming"
+                "`lookahead` must be 0 with `context` = sentence, which sees all words, got "
+                f"{self.lookahead}; leave it out, or set `context` to streaming"
             )
         if self.vectors is not None and self.model == "linear":
             raise ValueError(
-                "`vectors` are for the neural model, but model = linear came; leave one of them out"
+                "`vectors` are only for `model` = neural, got linear; leave one of them out"
             )
         return self

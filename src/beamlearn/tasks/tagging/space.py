@@ -58,7 +58,7 @@ class TaggingSpace(SearchSpace[Position]):
         names: Sequence[str] | None = None,
     ) -> None:
         if not sentences:
-            raise ValueError("A tagging space needs at least one sentence, but none came.")
+            raise ValueError("`sentences` must have at least one sentence, got none.")
         self.features = _padded([s.features for s in sentences]).to(device)
         self.lengths = torch.tensor([len(s) for s in sentences], device=device)
         self.tags = tags

@@ -36,8 +36,8 @@ class NgramOracle(Oracle):
 
     c*(END) = 1 - metric(prefix, y), and for a token a
     c*(a) = min over j of 1 - metric(prefix + a + y[j:], y)
-    over all references y, each by itself, and all of their ends (the empty one, too) that the
-    limit of the output's length leaves room for.
+    over all references y, each by itself, and all of their ends (including the empty one) that
+    the limit of the output's length leaves room for.
 
     Inexact: a better completion may end otherwise. Every action is spelled as a sequence of
     units, and n-grams are those of units. One token stands for all that are in no reference of
@@ -175,8 +175,8 @@ def _spelling(
     """The units of every action, none for `END`; at last those of the stand-in."""
     if len(spelling) != actions:
         raise ValueError(
-            f"`spelling` must have a row for each of {actions} actions, `END` among them, but "
-            f"{len(spelling)} came."
+            f"`spelling` must have a row for each of {actions} actions, including `END`, got "
+            f"{len(spelling)}."
         )
     if not isinstance(spelling, Tensor):
         rows = [torch.tensor(row, dtype=torch.long) for row in spelling]

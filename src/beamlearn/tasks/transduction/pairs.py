@@ -17,7 +17,7 @@ class DataSettings(Files):
     dev: str | None = None
     """The file to validate on; without one, every tenth pair is held out."""
     limit: Size | None = None
-    """Use only so many pairs of the training file."""
+    """Use only the first N pairs of the training file."""
     references: Allowed = "one"
     """May a line have several right targets, each in a column of its own?"""
 
@@ -45,7 +45,7 @@ class Pairs:
         return [[source] for source in self.sources]
 
     def take(self, places: Sequence[int]) -> "Pairs":
-        """Some of them."""
+        """The pairs at these places."""
         return Pairs(
             [self.sources[i] for i in places],
             [self.references[i] for i in places],
@@ -66,7 +66,7 @@ def read_pairs(path: str, references: Allowed = "one", *, merge: bool = False) -
     """
     found, name = read_references(path, references), name_of(path)
     if not found:
-        raise DataError(f"{name}: Pairs were expected, but the file has none.")
+        raise DataError(f"{name}: The file must have at least one pair, got none.")
     if merge:
         found = merged(found)
     return Pairs(

@@ -13,7 +13,7 @@ Weight = Annotated[float, Field(ge=0)]
 
 
 class TransducerSettings(ModelSettings):
-    """The model: what it reads and writes, how large it is, and what it is to get right."""
+    """The model: what it reads and writes, how large it is, and which cost it learns."""
 
     normalize: Literal["auto", "log_softmax", "none"] = "auto"
     """Turn scores into log-probabilities of the next token? Auto: yes."""
@@ -36,7 +36,7 @@ class TransducerSettings(ModelSettings):
     feedforward: Size = 512
     """The size of the inner layers of a transformer."""
     cost: Literal["edit", "hamming", "bleu", "chrf"] = "edit"
-    """What is to be small: an edit distance, wrong positions, 1 - BLEU or 1 - chrF."""
+    """The cost to minimize: an edit distance, wrong positions, 1 - BLEU or 1 - chrF."""
     insertion: Weight = 1.0
     """What a token too many costs in the edit distance."""
     deletion: Weight = 1.0
@@ -72,13 +72,13 @@ class TransducerSettings(ModelSettings):
             weight = getattr(self, name)
             if weight != 1 and self.cost != "edit":
                 raise ValueError(
-                    f"`{name}` goes with the cost edit, but cost = {self.cost} came; leave out "
+                    f"`{name}` is only for `cost` = edit, got cost = {self.cost}; leave out "
                     f"{name} = {weight}, or choose edit"
                 )
         if self.insertion == self.deletion == 0:
             raise ValueError(
                 "`insertion` or `deletion` must be above 0, as otherwise every output is right, "
-                "but both are 0; raise one of them"
+                "got 0 for both; raise one of them"
             )
         return self
 
@@ -87,7 +87,7 @@ class TransducerSettings(ModelSettings):
         if self.length_factor == self.length_extra == 0:
             raise ValueError(
                 "`length_factor` or `length_extra` must be above 0, as otherwise every output is "
-                "empty, but both are 0; raise one of them"
+                "empty, got 0 for both; raise one of them"
             )
         return self
 
@@ -96,8 +96,8 @@ class TransducerSettings(ModelSettings):
         if self.model == "transformer" and self.size % self.heads:
             fits = [n for n in range(1, min(self.heads, self.size) + 1) if self.size % n == 0]
             raise ValueError(
-                f"`heads` must divide `size`, but size = {self.size} and heads = {self.heads} "
-                f"came; choose heads = {fits[-1]}, or another size"
+                f"`heads` must divide `size`, got size = {self.size} and heads = {self.heads}; "
+                f"choose heads = {fits[-1]}, or another size"
             )
         return self
 

@@ -74,7 +74,7 @@ class TransductionSpace(SearchSpace[Position]):
         names: Sequence[str] | None = None,
     ) -> None:
         if not batch:
-            raise ValueError("A transduction space needs at least one source, but none came.")
+            raise ValueError("`batch` must have at least one source, got none.")
         self.batch, self.actions, self.costs, self.finish = batch, actions, costs, finish
         self.names = names
         self.sources = pad_sequence([e.source for e in batch], batch_first=True).to(device)

@@ -35,7 +35,7 @@ class Memory:
     table: Float[Tensor, "size a"]
     """The vectors of the tokens, once per search as they are multiplied."""
     crowded: int = 32
-    """With so many nodes in the past, see which of them have no descendants left."""
+    """How long the past may grow before nodes without descendants are looked for."""
 
 
 @final
