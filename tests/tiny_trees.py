@@ -17,7 +17,7 @@ NETWORK = {
     "word_size": 8,
     "affix_length": 1,
     "affix_size": 4,
-    "spelled": 3,
+    "max_characters": 3,
     "character_size": 4,
     "encoder_size": 8,
     "encoder_layers": 1,

@@ -362,7 +362,9 @@ def test_labels_that_are_not_there(read, text, name, message):
 def test_no_features_is_a_label_unless_nothing_is_annotated(read):
     assert read(CONLLU).column("feats") == read(CONLLU).column("6") == [["_", "_"]]
     bare = CONLLU.replace("\tX\t", "\t_\t").replace("\tY\t", "\t_\t")
-    with pytest.raises(DataError, match="Column feats must hold labels, but it is '_' for every word"):
+    with pytest.raises(
+        DataError, match="Column feats must hold labels, but it is '_' for every word"
+    ):
         read(bare).column("feats")
     half = CONLLU.replace("\tX\t", "\t_\t")
     assert read(half).column("upos") == [["_", "Y"]]

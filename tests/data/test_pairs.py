@@ -77,7 +77,10 @@ def test_empty_cells_of_a_table_are_no_further_references():
         ("a\tb\n\nc\td\n", "^f:2: .* but this one is empty; .* empty field before a tab"),
         ("a\tb\n\n", "^f:2: .* but this one is empty; remove it"),
         ("\n\n", "^f:1: .* but this one is empty; remove it"),
-        ("a\tb\nc d\n", "^f:2: A line must have a tab .* but 'c d' has none; add it .* empty target"),
+        (
+            "a\tb\nc d\n",
+            "^f:2: A line must have a tab .* but 'c d' has none; add it .* empty target",
+        ),
         ("a\tb\n \n", "^f:2: A line must have a tab .* but ' ' has none"),
         (
             "a\tb\nc\td\te\n",

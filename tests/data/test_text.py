@@ -135,7 +135,9 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
         raise OSError("No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(DataError, match=r"out\.txt: The result cannot be written there .No space left on device"):
+    with pytest.raises(
+        DataError, match=r"out\.txt: The result cannot be written there .No space left on device"
+    ):
         write_text(path, "new")
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["out.txt"]

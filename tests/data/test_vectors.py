@@ -178,7 +178,5 @@ def test_nothing_is_unpickled(tmp_path):
 
 def test_the_tensor_has_another_name(tmp_path):
     path = matrix_file(tmp_path, ".safetensors", name="weight")
-    with pytest.raises(
-        DataError, match="called 'vectors', got 'weight'"
-    ):
+    with pytest.raises(DataError, match="called 'vectors', got 'weight'"):
         read_vectors(path)

@@ -108,7 +108,9 @@ def test_limit_comes_before_holding_out(tmp_path):
 
 def test_files_without_sentences(tmp_path):
     (tmp_path / "f.conllu").write_text("\n")
-    with pytest.raises(DataError, match="f.conllu: The file must have at least one sentence, got none"):
+    with pytest.raises(
+        DataError, match="f.conllu: The file must have at least one sentence, got none"
+    ):
         read_data(DataSettings(train=str(tmp_path / "f.conllu")))
     with pytest.raises(DataError, match="none.conllu: There is no such file"):
         read_data(DataSettings(train=str(tmp_path / "none.conllu")))

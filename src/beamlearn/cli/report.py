@@ -12,11 +12,11 @@ from ..comparison.results import ABOUT
 from ..data import atomic
 from ..data.text import DataError
 from ..reports.bound import Curve
+from ..reports.comparison_report import report_of_comparison
 from ..reports.figure_file import check_matplotlib
-from ..reports.of_comparison import report_of_comparison
-from ..reports.of_run import Tested, report_of_run
-from ..reports.part import Table
 from ..reports.proof import Proof
+from ..reports.run_report import Tested, report_of_run
+from ..reports.section import Table
 from ..tasks.experiment import VALIDATION, load, read_experiment
 from ..tasks.registry import kind_of
 from ..tasks.settings import Experiment
@@ -193,19 +193,19 @@ def certified(run: Run, experiment: Experiment, clip: float | None) -> Proof | s
         judged = Judged.open(run.path)
     except NoGuaranteeError as error:
         return str(error) if experiment.learning.stream or clip is not None else None
-    told: list[str] = []
+    sentences: list[str] = []
     curve, share = None, judged.share()
     try:
         upper = judged.largest() if clip is None else clip
     except NoGuaranteeError as error:
-        told.append(str(error))
+        sentences.append(str(error))
     else:
         proof = judged.certificate(upper, clip=clip is not None)
         curve, cost = Curve(growing(judged, proof)), judged.cost(proof)
         said = [str(one).splitlines() for one in (proof, cost) if one is not None]
-        told += [lines[0] for lines in said]
-        told += [said[0][-1]] if proof.vacuous else []
+        sentences += [lines[0] for lines in said]
+        sentences += [said[0][-1]] if proof.vacuous else []
     if share is not None:
-        told.append(in_shares(share))
-    told.append(f"This holds {'; '.join(assumptions(judged))}.")
-    return Proof(curve, share, tuple(told))
+        sentences.append(in_shares(share))
+    sentences.append(f"This holds {'; '.join(assumptions(judged))}.")
+    return Proof(curve, share, tuple(sentences))

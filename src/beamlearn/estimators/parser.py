@@ -52,7 +52,7 @@ class BeamParser(BeamEstimator[Given, Trees, Arcs, Parse, ParsingReport]):
     word_dropout: float = 0.1
     affix_length: int = 4
     affix_size: int = 96
-    spelled: int = 16
+    max_characters: int = 16
     character_size: int = 64
     vectors: str | None = None
     freeze_vectors: bool = True

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from .figure import Drawn
+from .figure import PageFigure
 from .lines import Axis, Line, Point, draw_lines, from_zero
-from .part import Part
+from .section import Section
 from .wording import listed, percent
 
 WINDOWS = 100
@@ -48,13 +48,13 @@ def lowest(costs: Sequence[float]) -> int | None:
     return min(finite, key=lambda place: costs[place], default=None)
 
 
-def learning_curves(log: Log) -> Part | None:
+def learning_curves(log: Log) -> Section | None:
     """The section for one run."""
-    figures, told = [], []
+    figures, sentences = [], []
     if log.rounds:
         size = -(-len(log.rounds) // WINDOWS)
         windows = [log.rounds[i : i + size] for i in range(0, len(log.rounds), size)]
-        told.append(falling(log, size))
+        sentences.append(falling(log, size))
         figures += [
             curve("loss", "Loss per example", "loss per example", windows),
             curve("increases", "Cost increases per example", "cost increases per example", windows),
@@ -63,22 +63,26 @@ def learning_curves(log: Log) -> Part | None:
         if min(shares) < 1:
             title = "Trajectories that follow the learned policy"
             figures.append(curve("on_policy", title, "share of the examples", windows))
-            told.append(
+            sentences.append(
                 f"At the start, {percent(shares[0])} of the trajectories followed the learned "
                 f"policy all the way; at the end, {percent(shares[-1])} did."
             )
     if log.best is not None:
-        told.append(validated(log))
+        sentences.append(validated(log))
     if log.best is not None and len(log.validations) > 1:
         points = tuple(validation_point(line) for line in log.validations)
         lines = [Line("validation", points, best=log.best)]
         figures.append(by_epoch("Cost on the validation set; the best epoch is circled", lines))
-    return Part("learning", "Learning curves", tuple(told), tuple(figures)) if figures else None
+    return (
+        Section("learning", "Learning curves", tuple(sentences), tuple(figures))
+        if figures
+        else None
+    )
 
 
 def curve(
     name: str, title: str, label: str, windows: Sequence[Sequence[Mapping[str, Any]]]
-) -> Drawn:
+) -> PageFigure:
     """A number of the rounds, averaged in windows."""
     points = []
     for window in windows:
@@ -147,7 +151,7 @@ def validation_point(line: Mapping[str, Any]) -> Point:
     return Point(epoch, cost, f"epoch {epoch}: validation cost {cost:.4g}")
 
 
-def by_epoch(title: str, lines: Sequence[Line]) -> Drawn:
+def by_epoch(title: str, lines: Sequence[Line]) -> PageFigure:
     """Validation costs."""
 
     def prepare(axes: Any) -> None:
@@ -159,7 +163,7 @@ def by_epoch(title: str, lines: Sequence[Line]) -> Drawn:
     return draw_lines("validation", title, lines, EPOCH, VALIDATION, prepare=prepare)
 
 
-def compared_curves(logs: Mapping[str, Sequence[Log]]) -> Part | None:
+def compared_curves(logs: Mapping[str, Sequence[Log]]) -> Section | None:
     """The section for a comparison: the mean over the seeds of each cell, epoch by epoch."""
     lines = []
     for number, (cell, several) in enumerate(logs.items()):
@@ -171,12 +175,12 @@ def compared_curves(logs: Mapping[str, Sequence[Log]]) -> Part | None:
             lines.append(line)
     if not lines:
         return None
-    told = [least(lines)]
+    sentences = [least(lines)]
     if long := [line for line in lines if len(line.points) > 1]:
-        told.append(unfinished(long))
+        sentences.append(unfinished(long))
     title = "Cost on the validation set, mean over seeds; best epochs are circled"
     figure = by_epoch(title, lines)
-    return Part("learning", "Learning curves", tuple(told), (figure,))
+    return Section("learning", "Learning curves", tuple(sentences), (figure,))
 
 
 def least(lines: Sequence[Line]) -> str:

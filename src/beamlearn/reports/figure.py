@@ -48,7 +48,7 @@ STYLE: dict[Any, Any] = {
 
 
 @dataclass(frozen=True)
-class Drawn:
+class PageFigure:
     """A figure, and the numbers that are in it."""
 
     name: str
@@ -74,10 +74,10 @@ class Canvas:
         self.axes.set_axisbelow(True)
         self.marks: dict[str, list[str]] = {}
 
-    def mark(self, artist: Any, told: Sequence[str]) -> None:
+    def mark(self, artist: Any, tooltips: Sequence[str]) -> None:
         """Give a tooltip to each mark of a line, or to a patch."""
         artist.set_gid(f"mark{len(self.marks)}")
-        self.marks[artist.get_gid()] = [plain(text) for text in told]
+        self.marks[artist.get_gid()] = [plain(text) for text in tooltips]
 
     def legend(self) -> None:
         """Put the legend below the figure, which grows to make room for it."""
@@ -87,13 +87,13 @@ class Canvas:
         self.figure.set_size_inches(width, height + 0.18 * (1 + (len(labels) - 1) // columns))
         self.figure.legend(handles, labels, loc="outside lower left", ncols=columns)
 
-    def drawn(self, title: str, rows: Sequence[Mapping[str, Any]]) -> Drawn:
+    def finish(self, title: str, rows: Sequence[Mapping[str, Any]]) -> PageFigure:
         """The figure as it is now."""
         text = StringIO()
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph .* missing from")  # the browser has another
             self.figure.savefig(text, format="svg", metadata={"Date": None})
-        return Drawn(self.name, title, self.inline(text.getvalue(), title), tuple(rows))
+        return PageFigure(self.name, title, self.inline(text.getvalue(), title), tuple(rows))
 
     def inline(self, svg: str, title: str) -> Markup:
         """A drawing of matplotlib, made fit to be one of several on a page."""
@@ -116,9 +116,9 @@ class Canvas:
     def retouch(self, element: ElementTree.Element) -> None:
         """Give marks their titles, and every name the name of the figure before it."""
         own = element.attrib
-        if (told := self.marks.get(own.get("id", ""))) is not None:
+        if (tooltips := self.marks.get(own.get("id", ""))) is not None:
             uses = element.findall(f".//{SVG}use") or element.findall(f"{SVG}path")
-            for mark, text in zip(uses, told, strict=True):
+            for mark, text in zip(uses, tooltips, strict=True):
                 mark.attrib |= {"class": "mark", "role": "img"}
                 ElementTree.SubElement(mark, f"{SVG}title").text = text
         if "id" in own:

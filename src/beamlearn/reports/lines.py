@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
 
-from .figure import Drawn, canvas, plain
-from .palette import THEMED, look
+from .figure import PageFigure, canvas, plain
+from .palette import THEMED, line_style
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Point:
 
     x: float
     y: float
-    told: str
+    tooltip: str
     """The tooltip."""
     spread: float | None = None
     """A standard deviation."""
@@ -60,18 +60,18 @@ def draw_lines(
     y: Axis,
     *,
     prepare: Callable[[Any], None],
-) -> Drawn:
+) -> PageFigure:
     """Draw lines where they are finite; `prepare` sets up the axes at the end."""
     lines = [one for line in lines if (one := line.finite).points]
     with canvas(name) as paper:
         for line in lines:
             places = [point.x for point in line.points]
             values = [point.y for point in line.points]
-            style = look(line.number)
+            style = line_style(line.number)
             if len(places) > 60:
                 style |= {"markersize": 2.5}
             (drawn,) = paper.axes.plot(places, values, label=plain(line.label), **style)
-            paper.mark(drawn, [point.told for point in line.points])
+            paper.mark(drawn, [point.tooltip for point in line.points])
             spreads = [point.spread or 0.0 for point in line.points]
             if any(spreads):
                 ends = (
@@ -92,7 +92,7 @@ def draw_lines(
         prepare(paper.axes)
         if len(paper.axes.get_legend_handles_labels()[1]) > 1:
             paper.legend()
-        return paper.drawn(title, rows_of(lines, x, y))
+        return paper.finish(title, rows_of(lines, x, y))
 
 
 def rows_of(lines: Sequence[Line], x: Axis, y: Axis) -> list[dict[str, Any]]:

@@ -56,7 +56,7 @@ def themed(svg: str) -> str:
     return svg
 
 
-def look(number: int) -> dict[str, Any]:
+def line_style(number: int) -> dict[str, Any]:
     """How the line with this number is drawn."""
     return {
         "color": THEMED.hues[number % len(THEMED.hues)],

@@ -7,9 +7,9 @@ from typing import Any
 from ..theory.certificate import Certificate
 from ..theory.numbers import named
 from .bound import Curve, draw_parts
-from .figure import Drawn, canvas
+from .figure import PageFigure, canvas
 from .palette import THEMED
-from .part import Part, Table
+from .section import Section, Table
 
 TICKS = 5
 """How many numbers of examples the figure names."""
@@ -23,11 +23,11 @@ class Proof:
     """Certificates of the loss; None: nothing bounds it."""
     share: Certificate | None
     """The certificate of the cost, as a share of the most that an output can cost."""
-    told: tuple[str, ...]
+    sentences: tuple[str, ...]
     """Both in words, and what they rest on."""
 
 
-def proven(proof: Proof) -> Part:
+def proven(proof: Proof) -> Section:
     """The section for a run whose losses the theorems cover."""
     columns: dict[str, Certificate] = {}
     if proof.curve is not None:
@@ -37,7 +37,7 @@ def proven(proof: Proof) -> Part:
         columns["cost, as a share"] = proof.share
     figures = () if proof.curve is None else (figure(proof.curve),)
     tables = (table(columns),) if columns else ()
-    return Part("proof", "What the run proves", proof.told, figures, tables)
+    return Section("proof", "What the run proves", proof.sentences, figures, tables)
 
 
 def table(columns: Mapping[str, Certificate]) -> Table:
@@ -59,20 +59,22 @@ def table(columns: Mapping[str, Certificate]) -> Table:
     return Table(("", *columns), tuple(rows), frozenset(bound))
 
 
-def figure(curve: Curve) -> Drawn:
+def figure(curve: Curve) -> PageFigure:
     """The bound and its parts against the number of examples."""
     found = curve.certificates
     with canvas("bound") as paper:
         lines = draw_parts(paper.axes, curve, THEMED)
         for line, name in zip(lines, ("bound", "empirical_loss"), strict=True):
             what = name.replace("_", " ")
-            told = [f"{one.rounds:,} examples: {what} {getattr(one, name):.4g}" for one in found]
-            paper.mark(line, told)
+            tooltips = [
+                f"{one.rounds:,} examples: {what} {getattr(one, name):.4g}" for one in found
+            ]
+            paper.mark(line, tooltips)
         count_examples(paper.axes, [one.rounds for one in found])
         paper.legend()
         rows = [{"examples": one.rounds, **one.parts, "bound": one.bound} for one in found]
         title = f"{found[-1].statement}: the bound and its parts by number of examples"
-        return paper.drawn(title, rows)
+        return paper.finish(title, rows)
 
 
 def count_examples(axes: Any, counts: list[int]) -> None:

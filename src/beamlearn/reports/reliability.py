@@ -4,11 +4,11 @@ from math import sqrt
 from typing import Any
 
 from ..evaluation.calibration import Bin
-from .errors import Numbered
+from .error_figures import Numbered
 from .figure import plain
 from .lines import Axis, Line, Point, draw_lines
 from .palette import THEMED
-from .part import Part
+from .section import Section
 from .wording import percent
 
 ERRORS = 2
@@ -16,7 +16,7 @@ ERRORS = 2
 CONFIDENCE, RIGHT = Axis("confidence", "confidence (%)"), Axis("right", "share that is right (%)")
 
 
-def calibrated(profiles: Numbered) -> Part | None:
+def calibrated(profiles: Numbered) -> Section | None:
     """The reliability diagram, one line for each profile."""
     filled = {
         number: (label, bins)
@@ -29,7 +29,7 @@ def calibrated(profiles: Numbered) -> Part | None:
         Line(label, tuple(point(label, one) for one in bins), number)
         for number, (label, bins) in filled.items()
     ]
-    told = tuple(trusted(*one) for one in filled.values())
+    sentences = tuple(trusted(*one) for one in filled.values())
     title = "Reliability: on the diagonal, confidence equals accuracy"
     label, bins = list(filled.values())[-1]
 
@@ -38,16 +38,16 @@ def calibrated(profiles: Numbered) -> Part | None:
         counted(axes, label, bins)
 
     figure = draw_lines("reliability", title, lines, CONFIDENCE, RIGHT, prepare=prepare)
-    return Part("reliability", "Are the confidences calibrated?", told, (figure,))
+    return Section("reliability", "Are the confidences calibrated?", sentences, (figure,))
 
 
 def point(label: str, one: Bin) -> Point:
     """A bin."""
-    told = (
+    tooltip = (
         f"{label}: {one.size:,} with a confidence of about {percent(one.confidence)}, "
         f"{percent(one.correct)} of them right"
     )
-    return Point(100 * one.confidence, 100 * one.correct, told, facts={"count": one.size})
+    return Point(100 * one.confidence, 100 * one.correct, tooltip, facts={"count": one.size})
 
 
 def trusted(label: str, bins: list[Bin]) -> str:

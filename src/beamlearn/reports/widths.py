@@ -7,10 +7,10 @@ from statistics import mean, stdev
 from typing import Any
 
 from ..comparison.metric import Metric
-from .figure import Drawn, canvas, plain
+from .figure import PageFigure, canvas, plain
 from .lines import Axis, Line, Point, at_widths, draw_lines
 from .palette import THEMED
-from .part import Part
+from .section import Section
 from .wording import alike, best_of, better, capital, value
 
 Values = Mapping[str, Mapping[int, Sequence[float]]]
@@ -20,7 +20,7 @@ OPAQUE = 0.5
 """How opaque the best field of a grid is; numbers must be readable on it."""
 
 
-def against_width(values: Values, metric: Metric, told: Sequence[str]) -> Part | None:
+def against_width(values: Values, metric: Metric, sentences: Sequence[str]) -> Section | None:
     """Lines of quality, one for each way to train."""
     widths = sorted({width for by_width in values.values() for width in by_width})
     if len(widths) < 2:
@@ -44,7 +44,7 @@ def against_width(values: Values, metric: Metric, told: Sequence[str]) -> Part |
     figure = draw_lines(
         "widths", title, lines, WIDTH, Axis(metric.name, label), prepare=at_widths(widths)
     )
-    return Part("widths", "Does a wider beam help?", tuple(told), (figure,))
+    return Section("widths", "Does a wider beam help?", tuple(sentences), (figure,))
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,9 @@ def ramp(width: str) -> tuple[int, ...]:
     return tuple(int(part) for part in reversed(width.split(":")))
 
 
-def both_widths(values: Values, metric: Metric, grids: Sequence[Grid]) -> Part | None:
+def both_widths(values: Values, metric: Metric, grids: Sequence[Grid]) -> Section | None:
     """A grid for each row that was trained at several widths."""
-    figures, told = [], []
+    figures, sentences = [], []
     for number, grid in enumerate(grids):
         known = {
             (cell, width): mean(each)
@@ -85,10 +85,10 @@ def both_widths(values: Values, metric: Metric, grids: Sequence[Grid]) -> Part |
         if not known:
             continue
         figures.append(draw_grid(f"grid{number}", grid, known, metric))
-        told.append(best_field(grid, known, metric))
+        sentences.append(best_field(grid, known, metric))
     if not figures:
         return None
-    return Part("grid", "Width in training and in testing", tuple(told), tuple(figures))
+    return Section("grid", "Width in training and in testing", tuple(sentences), tuple(figures))
 
 
 def best_field(grid: Grid, known: Mapping[tuple[str, int], float], metric: Metric) -> str:
@@ -108,7 +108,7 @@ def best_field(grid: Grid, known: Mapping[tuple[str, int], float], metric: Metri
 
 def draw_grid(
     name: str, grid: Grid, known: Mapping[tuple[str, int], float], metric: Metric
-) -> Drawn:
+) -> PageFigure:
     """Fields with their numbers; better ones have more color."""
     from matplotlib.patches import Rectangle
 
@@ -148,6 +148,6 @@ def draw_grid(
             for (cell, width), found in known.items()
         ]
         unit = " in percent" if metric.rate else ""
-        return paper.drawn(
+        return paper.finish(
             f"{capital(metric.label)}{unit}, {grid.name}: more color is better", rows
         )

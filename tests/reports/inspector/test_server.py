@@ -15,7 +15,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 from inspected_runs import NASTY, ask, inspected, runs, served
 
-from beamlearn.reports.inspector import Ask
+from beamlearn.reports.inspector import InputRequest
 from beamlearn.reports.inspector.server import HEADERS, bound
 from beamlearn.training.settings import SettingsError
 
@@ -42,7 +42,7 @@ def test_a_sentence_of_the_file(url, both):
     status, text, headers = ask(f"{url}/?sentence=2&width=3")
     assert status == 200
     assert headers["content-type"] == "text/html; charset=utf-8"
-    seen = both[0].look(Ask(3, number=1))
+    seen = both[0].inspect(InputRequest(3, number=1))
     text = html.unescape(text)
     assert seen.subject.text in text
     assert seen.outcome in text
@@ -152,17 +152,17 @@ def test_what_is_hardly_a_request_does_not_end_the_server(url, junk):
 
 
 def test_many_at_once_are_answered_one_after_another(url, both, monkeypatch):
-    active, most, look = [], [], type(both[0]).look
+    active, most, inspect = [], [], type(both[0]).inspect
 
     def watched(self, asked):
         active.append(asked)
         most.append(len(active))
         time.sleep(0.01)
-        found = look(self, asked)
+        found = inspect(self, asked)
         active.pop()
         return found
 
-    monkeypatch.setattr(type(both[0]), "look", watched)
+    monkeypatch.setattr(type(both[0]), "inspect", watched)
     with ThreadPoolExecutor(8) as pool:
         answers = [*pool.map(ask, [f"{url}/?sentence={1 + n % 9}" for n in range(16)])]
     assert {status for status, _, _ in answers} == {200}
@@ -174,7 +174,7 @@ def test_a_model_that_fails_does_not_end_the_server(url, both, monkeypatch):
         raise RuntimeError("out of <memory>")
 
     with monkeypatch.context() as patched:
-        patched.setattr(type(both[0]), "look", fails)
+        patched.setattr(type(both[0]), "inspect", fails)
         status, text, _ = ask(url)
     assert status == 500
     assert "The search failed: RuntimeError: out of &lt;memory&gt;" in text
@@ -217,12 +217,12 @@ def test_the_command_serves_until_it_is_interrupted(folder):
 
 
 def test_a_page_without_a_file_asks_for_an_input(folder):
-    from beamlearn.reports.inspector import Inspected
+    from beamlearn.reports.inspector import InspectedRun
     from beamlearn.tasks.registry import load
     from beamlearn.tasks.transduction.task import TRANSDUCTION
 
     model, _ = load(folder / "sounds")
-    with served([Inspected("sounds", TRANSDUCTION, model, 3)]) as url:
+    with served([InspectedRun("sounds", TRANSDUCTION, model, 3)]) as url:
         status, text, _ = ask(url)
         assert status == 200
         assert 'name="text"' in text

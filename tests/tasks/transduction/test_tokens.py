@@ -184,7 +184,9 @@ def test_without_a_decoder_tokens_are_joined_as_words():
 def test_what_cannot_be_cut_is_told():
     found = word_level(unk_token="[NONE]")
     assert found.cut("a a") == ["a", "a"]
-    message = "^The tokenizer must be able to cut every text, but it failed on 'a b' .* unknown text.$"
+    message = (
+        "^The tokenizer must be able to cut every text, but it failed on 'a b' .* unknown text.$"
+    )
     with pytest.raises(DataError, match=message):
         found.cut("a b")
 

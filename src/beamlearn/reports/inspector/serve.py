@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from urllib.parse import urlencode
 
 from ...training.settings import SettingsError
-from .ask import Ask
-from .inspected import Inspected
+from .inspected_run import InspectedRun
+from .request import InputRequest
 
 
 def check_server() -> None:
@@ -22,7 +22,9 @@ def check_server() -> None:
         )
 
 
-def serve(runs: Sequence[Inspected], first: Ask | None, port: int, open_browser: bool) -> None:
+def serve(
+    runs: Sequence[InspectedRun], first: InputRequest | None, port: int, open_browser: bool
+) -> None:
     """Serve until Ctrl-C; `first` is the input that is shown first, port 0 is any free port."""
     from .server import bound, server
 
@@ -36,12 +38,17 @@ def serve(runs: Sequence[Inspected], first: Ask | None, port: int, open_browser:
             server(runs).run(sockets=[listening])
 
 
-def query(ask: Ask) -> str:
+def query(request: InputRequest) -> str:
     """The query string for an input.
 
-    >>> query(Ask(8, text="a b"))
+    >>> query(InputRequest(8, text="a b"))
     '?text=a+b&width=8'
     """
-    number = None if ask.number is None else ask.number + 1
-    fields = {"sentence": number, "text": ask.text, "right": ask.right, "width": ask.width}
+    number = None if request.number is None else request.number + 1
+    fields = {
+        "sentence": number,
+        "text": request.text,
+        "right": request.right,
+        "width": request.width,
+    }
     return "?" + urlencode({name: value for name, value in fields.items() if value is not None})

@@ -16,9 +16,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...training.settings import SettingsError
 from ..pages.render import POLICY
-from .ask import Ask, AskError, asked
-from .inspected import Inspected, case
+from .inspected_run import InspectedRun, inspect_input
 from .page import Form, page
+from .request import InputRequest, RequestError, parse_query
 
 HOST = "127.0.0.1"
 HEADERS = {
@@ -31,27 +31,27 @@ HEADERS = {
 }
 
 
-def app(runs: Sequence[Inspected]) -> Starlette:
+def app(runs: Sequence[InspectedRun]) -> Starlette:
     """The pages about some runs; one search at a time, outside the server's event loop."""
     size, width, alone = runs[0].size, runs[0].width, Lock()
 
     def shown(request: Request) -> Response:
-        ask = Ask(width, number=0 if size else None)
+        wanted = InputRequest(width, number=0 if size else None)
         try:
             query = request.scope["query_string"].decode("utf-8", "surrogateescape")
-            ask = asked(query, width, size)
-            if ask.text is None and ask.number is None:
-                return HTMLResponse(page(runs, [], Form(ask, size)))
+            wanted = parse_query(query, width, size)
+            if wanted.text is None and wanted.number is None:
+                return HTMLResponse(page(runs, [], Form(wanted, size)))
             with alone:
-                found = case(runs, ask)
-            return HTMLResponse(page(runs, [found], Form(ask, size)))
-        except AskError as error:
+                found = inspect_input(runs, wanted)
+            return HTMLResponse(page(runs, [found], Form(wanted, size)))
+        except RequestError as error:
             status, sentence = error.status, str(error)
         except ValueError as error:
             status, sentence = 400, str(error)
         except Exception as error:  # the server goes on, whatever a model does
             status, sentence = 500, f"The search failed: {type(error).__name__}: {error}"
-        return HTMLResponse(page(runs, [], Form(ask, size), sentence), status)
+        return HTMLResponse(page(runs, [], Form(wanted, size), sentence), status)
 
     def refused(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
@@ -107,7 +107,7 @@ def bound(port: int) -> socket.socket:
     return made
 
 
-def server(runs: Sequence[Inspected]) -> uvicorn.Server:
+def server(runs: Sequence[InspectedRun]) -> uvicorn.Server:
     """A server that is ready to `run(sockets=[...])`."""
     return uvicorn.Server(
         uvicorn.Config(

@@ -52,7 +52,7 @@ class Lexicon(Vocabulary):
                 data.words,
                 min_count=settings.min_count,
                 affix_length=settings.affix_length,
-                spelled=settings.spelled,
+                max_characters=settings.max_characters,
                 **options,
             ),
             relations=tuple(sorted(relations)),

@@ -120,7 +120,7 @@ def scorer_of(
     sight = Sight(
         word_vectors(settings, lexicon, pretrained),
         characters=len(lexicon.characters) + 2,
-        spelled=settings.spelled,
+        max_characters=settings.max_characters,
         character_size=settings.character_size,
         tags=len(lexicon.tags) + 1 if lexicon.tags else 0,
         tag_size=settings.tag_size,

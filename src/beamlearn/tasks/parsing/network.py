@@ -21,7 +21,7 @@ from .system import AnySystem, Parsed
 class Sight(nn.Module):
     """What is seen of a word: its vectors, its characters and its tag.
 
-    Columns of the input: those of `WordVectors`, `spelled` characters, and the tag, if there are.
+    Columns of the input: those of `WordVectors`, then `max_characters` characters, then the tag.
     """
 
     def __init__(
@@ -29,17 +29,19 @@ class Sight(nn.Module):
         words: WordVectors,
         *,
         characters: int,
-        spelled: int,
+        max_characters: int,
         character_size: int,
         tags: int,
         tag_size: int,
         word_dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        self.words, self.spelled, self.word_dropout = words, spelled, word_dropout
-        self.characters = CharacterVectors(characters, character_size) if spelled else None
+        self.words, self.max_characters, self.word_dropout = words, max_characters, word_dropout
+        self.characters = CharacterVectors(characters, character_size) if max_characters else None
         self.tags = nn.Embedding(tags, tag_size) if tags else None
-        self.size = words.size + (character_size if spelled else 0) + (tag_size if tags else 0)
+        self.size = (
+            words.size + (character_size if max_characters else 0) + (tag_size if tags else 0)
+        )
 
     def forward(self, features: Int[Tensor, "batch words f"]) -> Float[Tensor, "batch words size"]:
         parts = []
@@ -47,8 +49,8 @@ class Sight(nn.Module):
             parts.append(self.tags(features[..., -1]))
             features = features[..., :-1]
         if self.characters is not None:
-            parts.append(self.characters(features[..., -self.spelled :]))
-            features = features[..., : -self.spelled]
+            parts.append(self.characters(features[..., -self.max_characters :]))
+            features = features[..., : -self.max_characters]
         if self.training and self.word_dropout > 0:
             kept = torch.rand_like(features[..., 0], dtype=torch.float) >= self.word_dropout
             features = torch.cat([features[..., :1] * kept[..., None], features[..., 1:]], dim=-1)

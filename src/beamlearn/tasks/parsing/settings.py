@@ -28,8 +28,9 @@ class ParserSettings(WordSettings):
     """The size of a tag's vector."""
     word_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1
     """The share of words that training takes for unknown ones."""
-    spelled: Count = 16
-    """How many characters of a word are seen one by one; 0: none."""
+    max_characters: Count = 16
+    """How many characters of a word the parser sees: of a longer word its first and last ones.
+    0: none."""
     character_size: Size = 64
     """How many filters look at characters."""
     encoder: Literal["lstm", "convolution"] = "lstm"

@@ -15,7 +15,7 @@ from ...search.scorer import ParallelScorer
 from ...search.visits import Visits
 from .space import END, Position, TransductionSpace
 
-Told = tuple[Float[Tensor, "batch heads n part"], ...]
+KeysValues = tuple[Float[Tensor, "batch heads n part"], ...]
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Memory:
 
     hidden: Float[Tensor, "batch k size"]
     """Of the last token of each hypothesis."""
-    told: tuple[Told, ...]
+    source: tuple[KeysValues, ...]
     """Keys and values of the source, layer by layer."""
     filled: Float[Tensor, "batch 1 1 n"] | None
     """A mask of where there is a source symbol; None: everywhere."""
@@ -80,7 +80,7 @@ class TransformerTransducer(ParallelScorer):
 
     def start(self, space: TransductionSpace) -> Memory:
         encoded, filled = self.encode(space)
-        told = tuple(layer.told(encoded) for layer in self.layers)
+        source = tuple(layer.keys_values(encoded) for layer in self.layers)
         device, batch = encoded.device, len(space)
         dropped = None
         if self.training and self.dropout.p > 0:
@@ -89,12 +89,12 @@ class TransformerTransducer(ParallelScorer):
         ancestors = torch.ones(batch, 1, 1, dtype=torch.bool, device=device)
         masks = None if dropped is None else dropped.at(0, torch.arange(batch, device=device))
         hidden, past = self.decode(
-            tokens, torch.zeros_like(tokens), None, ancestors, told, filled, masks
+            tokens, torch.zeros_like(tokens), None, ancestors, source, filled, masks
         )
         table = self.tokens.weight.t()
         if not torch.is_grad_enabled():
             table = table.contiguous()
-        return Memory(hidden, told, filled, past, ancestors, dropped, table)
+        return Memory(hidden, source, filled, past, ancestors, dropped, table)
 
     def score(self, memory: Memory, nodes: Position) -> Float[Tensor, "batch k a"]:
         rows = memory.hidden.flatten(0, 1) @ memory.table
@@ -109,15 +109,15 @@ class TransformerTransducer(ParallelScorer):
             past, ancestors = _remembered(past, ancestors)
             crowded = max(crowded, 2 * ancestors.shape[-1])
         ancestors = torch.cat([ancestors, itself], dim=-1)
-        told, filled = memory.told, memory.filled
+        source, filled = memory.source, memory.filled
         if move.rows is not None:
-            told = tuple(tuple(map(move.keep, layer)) for layer in told)
+            source = tuple(tuple(map(move.keep, layer)) for layer in source)
             filled = None if filled is None else move.keep(filled)
         dropped = memory.dropped
         masks = None if dropped is None else dropped.at(nodes.length, nodes.examples)
         depths = torch.full((1, 1), nodes.length, device=move.slots.device)
-        hidden, past = self.decode(move.actions, depths, past, ancestors, told, filled, masks)
-        return Memory(hidden, told, filled, past, ancestors, dropped, memory.table, crowded)
+        hidden, past = self.decode(move.actions, depths, past, ancestors, source, filled, masks)
+        return Memory(hidden, source, filled, past, ancestors, dropped, memory.table, crowded)
 
     def replay(self, memory: Memory, visits: Visits) -> Iterator[Float[Tensor, "batch k a"]]:
         masks = None if memory.dropped is None else memory.dropped.of(visits.depths)
@@ -126,7 +126,7 @@ class TransformerTransducer(ParallelScorer):
             visits.depths,
             None,
             visits.ancestors,
-            memory.told,
+            memory.source,
             memory.filled,
             masks,
         )
@@ -155,7 +155,7 @@ class TransformerTransducer(ParallelScorer):
         depths: Int[Tensor, "#batch #k"],
         past: tuple[Past, ...] | None,
         ancestors: Bool[Tensor, "batch k nodes"],
-        told: tuple[Told, ...],
+        source: tuple[KeysValues, ...],
         filled: Float[Tensor, "batch 1 1 n"] | None,
         masks: tuple[Float[Tensor, "#batch #k size"], ...] | None,
     ) -> tuple[Float[Tensor, "batch k size"], tuple[Past, ...]]:
@@ -169,7 +169,7 @@ class TransformerTransducer(ParallelScorer):
                 x,
                 None if past is None else past[number],
                 seen,
-                told[number],
+                source[number],
                 filled,
                 None if masks is None else masks[1 + 3 * number : 4 + 3 * number],
             )

@@ -39,7 +39,7 @@ class Answer:
 
 @final
 @dataclass(frozen=True)
-class Drop:
+class DroppedPath:
     """A dropped node with the paths that led there."""
 
     dropped: Dropped
@@ -70,7 +70,7 @@ class Drop:
 
 @final
 @dataclass(frozen=True)
-class Look:
+class InspectedSearch:
     """What a model did with an input."""
 
     subject: Subject
@@ -111,7 +111,7 @@ class Look:
         )
 
     @property
-    def fault(self) -> str | None:
+    def diagnosis(self) -> str | None:
         """Whose error it is, the search's or the model's."""
         if not self.regret or self.regret < 0 or self.reachable is None:
             return None
@@ -122,7 +122,7 @@ class Look:
         return f"Model error: {scores}. A wider beam may not help."
 
     @cached_property
-    def drops(self) -> list[Drop]:
+    def drops(self) -> list[DroppedPath]:
         """What was dropped, in its order."""
         found, last = [], len(self.history.beams) - 1
         for drop in self.history.drops:
@@ -131,7 +131,9 @@ class Look:
             same = alike(lost, rival)
             heading = self.heading(drop.step)
             complete = drop.rank <= self.width and drop.step < last
-            found.append(Drop(drop, heading, lost[:same], lost[same:], rival[same:], complete))
+            found.append(
+                DroppedPath(drop, heading, lost[:same], lost[same:], rival[same:], complete)
+            )
         return found
 
     @property
@@ -146,9 +148,9 @@ class Look:
         return headings[step - 1] if 0 < step <= len(headings) else ""
 
 
-def look(
+def inspect_search(
     kind: Kind[Any, Any, Any], model: Model, subject: Subject, width: int, number: int = 0
-) -> Look:
+) -> InspectedSearch:
     """Search one input; a mixture draws its iterate by the `number` of the example."""
     parts = [[number]] if model.mixture is None else model.mixture.parts(number + 1)
     found = [searched(kind, model, subject, width) for numbers in parts if number in numbers]
@@ -156,14 +158,16 @@ def look(
 
 
 @torch.no_grad()
-def searched(kind: Kind[Any, Any, Any], model: Model, subject: Subject, width: int) -> Look:
+def searched(
+    kind: Kind[Any, Any, Any], model: Model, subject: Subject, width: int
+) -> InspectedSearch:
     """The same with the weights that the scorer has."""
     space, scorer = model.space([subject.example]), model.scorer
     with evaluating(scorer):
         result = beam_search(space, scorer, width)
-        told, reachable = result.history(), None
+        history, reachable = result.history(), None
         if subject.right is not None:
-            told = beam_trajectory(space, scorer, width).history()
+            history = beam_trajectory(space, scorer, width).history()
             best = beam_trajectory(space, scorer, 1, strategy=Oracle())
             reachable = float(best.final_scores[0])
     answers = [
@@ -172,23 +176,23 @@ def searched(kind: Kind[Any, Any, Any], model: Model, subject: Subject, width: i
             way.score,
             way.probability,
             node.cost,
-            told.can_be_best(node),
+            history.can_be_best(node),
         )
-        for way, node in zip(result.nbest[0], told.beams[-1], strict=True)
+        for way, node in zip(result.nbest[0], history.beams[-1], strict=True)
     ]
-    return Look(subject, width, told, tuple(answers), reachable)
+    return InspectedSearch(subject, width, history, tuple(answers), reachable)
 
 
-def difference(looks: Mapping[str, Look]) -> str:
+def difference(searches: Mapping[str, InspectedSearch]) -> str:
     """Where the outputs of two models, by the names of their runs, begin to differ."""
-    one, two = (each.path for each in looks.values())
+    one, two = (each.path for each in searches.values())
     same = alike(one, two)
     if same == len(one) == len(two):
         return "Both reach the same output by the same steps."
     taken = [repr(path[same]) if same < len(path) else "the end" for path in (one, two)]
-    heading = next(iter(looks.values())).heading(same + 1)
-    told = [f"{name} takes {action}" for name, action in zip(looks, taken, strict=True)]
-    return f"They differ from step {same + 1}{behind(heading)} on: {', '.join(told)}."
+    heading = next(iter(searches.values())).heading(same + 1)
+    steps = [f"{name} takes {action}" for name, action in zip(searches, taken, strict=True)]
+    return f"They differ from step {same + 1}{behind(heading)} on: {', '.join(steps)}."
 
 
 def alike(one: list[str], two: list[str]) -> int:

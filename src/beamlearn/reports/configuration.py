@@ -11,7 +11,7 @@ import torch
 from ..tasks.settings import Experiment
 from ..training.run.records import encode
 from ..training.settings import Settings, groups_in
-from .part import Part
+from .section import Section
 
 
 def train_command(experiment: Experiment, out: Path) -> str | None:
@@ -43,11 +43,14 @@ def changed(settings: Settings) -> Iterator[str]:
             yield from (f"--{flag}", str(0 if found is None else found))
 
 
-def configuration(command: str | None, settings: dict[str, Any]) -> Part:
+def configuration(command: str | None, settings: dict[str, Any]) -> Section:
     """The section with the command and all settings."""
     made = f"This page was made by beamlearn {version('beamlearn')} with torch {torch.__version__}."
     whole = ("All settings:", encode(settings, indent=2).decode())
     if command is None:
-        told = ("The model was fitted in memory by a Python program, so there is no command.", made)
-        return Part("again", "Run it again", told, code=(whole,))
-    return Part("again", "Run it again", (made,), code=(("The command:", command), whole))
+        sentences = (
+            "The model was fitted in memory by a Python program, so there is no command.",
+            made,
+        )
+        return Section("again", "Run it again", sentences, code=(whole,))
+    return Section("again", "Run it again", (made,), code=(("The command:", command), whole))

@@ -13,13 +13,13 @@ from ..evaluation.significance import sign_flip_test
 from ..tasks.settings import Experiment
 from ..tasks.task import Report
 from ..training.run import Run
-from .again import configuration, train_command
+from .configuration import configuration, train_command
 from .curves import Log, learning_curves
-from .errors import blamed, by_position
+from .error_figures import blamed, by_position
 from .page import page_of
-from .part import Part, Table
 from .proof import Proof, proven
 from .reliability import calibrated
+from .section import Section, Table
 from .widths import against_width
 from .wording import beam, best_of, capital, listed, p_value, value, wider
 
@@ -61,16 +61,16 @@ def report_of_run(
 ) -> bytes:
     """The page of a run; where something is missing, a sentence says why."""
     log = Log.of(run.rounds())
-    parts: list[Part | None] = [summary(experiment, log, tested), learning_curves(log)]
+    sections: list[Section | None] = [summary(experiment, log, tested), learning_curves(log)]
     if isinstance(tested, Tested):
-        parts += measured(experiment, tested)
+        sections += measured(experiment, tested)
     if isinstance(proof, Proof):
-        parts.append(proven(proof))
+        sections.append(proven(proof))
     elif proof is not None:
-        parts.append(Part("proof", "What the run proves", (proof,)))
-    parts.append(configuration(train_command(experiment, beside(run.path)), run.config))
+        sections.append(Section("proof", "What the run proves", (proof,)))
+    sections.append(configuration(train_command(experiment, beside(run.path)), run.config))
     title = f"Report on {run.path.resolve().name}"
-    return page_of(title, [part for part in parts if part is not None])
+    return page_of(title, [one for one in sections if one is not None])
 
 
 def beside(path: Path) -> Path:
@@ -83,21 +83,21 @@ def beside(path: Path) -> Path:
     return path / ".." / again if path.name in ("", "..") else path.with_name(f"{path.name}-again")
 
 
-def summary(experiment: Experiment, log: Log, tested: Tested | str) -> Part:
+def summary(experiment: Experiment, log: Log, tested: Tested | str) -> Section:
     """What was trained, how good it is, and whether a wider beam helps."""
-    told = [trained(experiment, log)]
+    sentences = [trained(experiment, log)]
     if isinstance(tested, str):
-        return Part("summary", "Summary", (*told, tested))
+        return Section("summary", "Summary", (*sentences, tested))
     metric = tested.metric(experiment.task)
     main = tested.at(tested.main).profile.width
     chosen = ", also used to choose the best epoch" if tested.validation else ""
-    told.append(
+    sentences.append(
         f"On {Path(tested.file).name} ({tested.examples:,} examples{chosen}), {metric.spoken} is "
         f"{value(metric, tested.number(main, metric.name))} with {beam(main)}."
     )
     if len(tested.reports) > 1:
-        told.append(worth(tested, metric))
-    return Part("summary", "Summary", tuple(told), tables=(tested.table,))
+        sentences.append(worth(tested, metric))
+    return Section("summary", "Summary", tuple(sentences), tables=(tested.table,))
 
 
 def trained(experiment: Experiment, log: Log) -> str:
@@ -138,12 +138,12 @@ def worth(tested: Tested, metric: Metric) -> str:
     )
 
 
-def measured(experiment: Experiment, tested: Tested) -> list[Part | None]:
+def measured(experiment: Experiment, tested: Tested) -> list[Section | None]:
     """The sections that need outputs."""
     metric = tested.metric(experiment.task)
     rows: list[dict[str, Any]] = [one.to_json() for one in tested.reports]
     values = {"this run": {row["width"]: [row[metric.name]] for row in rows}}
-    told = (
+    sentence = (
         f"{capital(best_width(metric, {row['width']: row[metric.name] for row in rows}))} "
         f"The model was trained with a beam of {tested.main}."
     )
@@ -152,7 +152,7 @@ def measured(experiment: Experiment, tested: Tested) -> list[Part | None]:
     last = len(profiles) - 1
     certain = {main, last} if profiles[main][1].width > 1 else {last}  # one hypothesis is sure
     return [
-        against_width(values, metric, [told]),
+        against_width(values, metric, [sentence]),
         by_position({number: profiles[number] for number in sorted({0, main})}),
         blamed(profiles),
         calibrated({number: profiles[number] for number in sorted(certain)}),

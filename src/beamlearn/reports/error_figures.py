@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..evaluation.error_profile import Profile
-from .figure import Drawn, canvas, plain
+from .figure import PageFigure, canvas, plain
 from .lines import Axis, Line, Point, draw_lines, from_zero
 from .palette import THEMED
-from .part import Part
+from .section import Section
 from .wording import percent
 
 BINS = 40
@@ -63,7 +63,7 @@ def binned(profile: Profile) -> list[Steps]:
     ]
 
 
-def by_position(profiles: Numbered) -> Part | None:
+def by_position(profiles: Numbered) -> Section | None:
     """The share of steps at which the cost rises, along the trajectory."""
     lines = []
     for number, (label, profile) in profiles.items():
@@ -82,41 +82,41 @@ def by_position(profiles: Numbered) -> Part | None:
             lines.append(Line(label, points, number))
     if not lines:
         return None
-    told = tuple(early_or_late(*one) for one in profiles.values())
+    sentences = tuple(early_or_late(*one) for one in profiles.values())
     title = "Steps at which the cost rises"
     figure = draw_lines("positions", title, lines, STEP, SHARE, prepare=from_zero)
-    return Part("positions", "At which steps do errors happen?", told, (figure,))
+    return Section("positions", "At which steps do errors happen?", sentences, (figure,))
 
 
 def early_or_late(label: str, profile: Profile) -> str:
     """Compare the first steps with the others."""
     whole = Steps(1, len(profile.steps_at), sum(profile.steps_at), sum(profile.increases_at))
-    told = f"With {label}, the cost rises at {percent(whole.share)} of all steps"
+    whole_share = f"With {label}, the cost rises at {percent(whole.share)} of all steps"
     if len(profile.steps_at) <= EARLY:
-        return f"{told}."
+        return f"{whole_share}."
     first = Steps(1, EARLY, sum(profile.steps_at[:EARLY]), sum(profile.increases_at[:EARLY]))
     rest = Steps(
         EARLY + 1, whole.last, whole.reached - first.reached, whole.increases - first.increases
     )
     return (
-        f"{told}: {percent(first.share)} of the first {EARLY} and {percent(rest.share)} of the "
-        "later ones."
+        f"{whole_share}: {percent(first.share)} of the first {EARLY} and {percent(rest.share)} of "
+        "the later ones."
     )
 
 
-def blamed(profiles: Sequence[tuple[str, Profile]]) -> Part | None:
+def blamed(profiles: Sequence[tuple[str, Profile]]) -> Section | None:
     """Right outputs, search errors and model errors, as shares of the examples."""
     if not profiles:
         return None
-    told = tuple(blame(label, profile) for label, profile in (profiles[0], profiles[-1]))
+    sentences = tuple(blame(label, profile) for label, profile in (profiles[0], profiles[-1]))
     first = (
         "A search error is a wrong output that the model scores lower than the best possible one, "
         "so a wider beam may fix it; a model error is a wrong output that the model prefers."
     )
-    return Part(
+    return Section(
         "blame",
         "Search errors and model errors",
-        (first, *dict.fromkeys(told)),
+        (first, *dict.fromkeys(sentences)),
         (stacked(profiles),),
     )
 
@@ -132,7 +132,7 @@ def blame(label: str, profile: Profile) -> str:
     )
 
 
-def stacked(profiles: Sequence[tuple[str, Profile]]) -> Drawn:
+def stacked(profiles: Sequence[tuple[str, Profile]]) -> PageFigure:
     """One bar for each profile."""
     kinds = {
         "right": ("right", THEMED.green, ""),
@@ -158,8 +158,10 @@ def stacked(profiles: Sequence[tuple[str, Profile]]) -> Drawn:
                     linewidth=0.5,
                     label=kind if place == 0 else "_",
                 )
-                told = f"{label}, {kind}: {percent(size / 100)} ({count:,} of {profile.examples:,})"
-                paper.mark(bar, [told])
+                tooltip = (
+                    f"{label}, {kind}: {percent(size / 100)} ({count:,} of {profile.examples:,})"
+                )
+                paper.mark(bar, [tooltip])
                 begin += size
         axes.set_xlim(0, 100)
         axes.set_ylim(len(profiles) - 0.5, -0.5)
@@ -171,4 +173,4 @@ def stacked(profiles: Sequence[tuple[str, Profile]]) -> Drawn:
             {"line": label, "width": one.width, **{name: getattr(one, name) for name in kinds}}
             for label, one in profiles
         ]
-        return paper.drawn("Right outputs, search errors and model errors", rows)
+        return paper.finish("Right outputs, search errors and model errors", rows)
