@@ -11,9 +11,7 @@ from beamlearn.data.text import DataError
 from beamlearn.estimators import BeamTagger, NotFittedError
 from beamlearn.estimators.parameters import RUN_ONLY
 from beamlearn.tasks.tagging.decode import Tagged
-from beamlearn.tasks.tagging.experiment import Experiment
-from beamlearn.tasks.tagging.sentences import DataSettings
-from beamlearn.tasks.tagging.settings import TaggerSettings
+from beamlearn.tasks.tagging.settings import TaggerSettings, TaggingExperiment, TaggingFiles
 from beamlearn.training.run import RunError
 from beamlearn.training.settings import Learning, SettingsError
 from beamlearn.training.trainer import fit
@@ -410,8 +408,8 @@ def test_folders_of_the_command_line(fitted, tmp_path):
         {name: value for name, value in TINY.items() if name in group.model_fields}
         for group in (TaggerSettings, Learning)
     ]
-    experiment = Experiment(
-        data=DataSettings(train=str(tmp_path / "train.tsv"), column="2"),
+    experiment = TaggingExperiment(
+        data=TaggingFiles(train=str(tmp_path / "train.tsv"), column="2"),
         tagger=TaggerSettings(**groups[0]),
         learning=Learning(**groups[1]),
     )

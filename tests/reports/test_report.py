@@ -16,7 +16,6 @@ from xml.etree import ElementTree
 
 import pytest
 import torch
-from beamlearn.reports.configuration import train_command
 from tiny_reports import HOSTILE, beamlearn_run, make_comparison, make_run
 
 from beamlearn.cli.report import certified
@@ -27,6 +26,7 @@ from beamlearn.evaluation.error_profile import Profile
 from beamlearn.evaluation.significance import sign_flip_test
 from beamlearn.reports import figure_file as drawing
 from beamlearn.reports.comparison_report import best_places, by_width
+from beamlearn.reports.configuration import train_command
 from beamlearn.reports.curves import Log, compared_curves, learning_curves
 from beamlearn.reports.curves import mean as window_mean
 from beamlearn.reports.error_figures import BINS, binned, blamed, by_position
@@ -36,7 +36,7 @@ from beamlearn.reports.reliability import calibrated, trusted
 from beamlearn.reports.run_report import Tested as OnFile
 from beamlearn.reports.run_report import best_width, measured, worth
 from beamlearn.reports.section import Section, Table
-from beamlearn.reports.widths import Grid, against_width, both_widths, grids_of
+from beamlearn.reports.widths import WidthGrid, against_width, both_widths, grids_of
 from beamlearn.reports.wording import wider
 from beamlearn.tasks.experiment import read_experiment
 from beamlearn.tasks.registry import TASKS, load
@@ -623,9 +623,9 @@ def test_grids_have_rows_at_several_widths():
         row("a-1to8", "a", "1:8"),
         row("a-2", "a", "2"),
     ]
-    assert grids_of(rows) == [Grid("a with l", {"a-2": "2", "a-1to8": "1:8", "a-8": "8"})]
+    assert grids_of(rows) == [WidthGrid("a with l", {"a-2": "2", "a-1to8": "1:8", "a-8": "8"})]
     values = {"a-2": {1: [0.25], 2: [0.75]}, "a-8": {1: [0.5], 2: [0.5]}}
-    grid = Grid("a with l", {"a-2": "2", "a-8": "8"})
+    grid = WidthGrid("a with l", {"a-2": "2", "a-8": "8"})
     (sentence,) = both_widths(values, ACCURACY, [grid]).sentences
     assert (
         "a-2 is best with a beam of 2, the width that it was trained with: accuracy 75.00 %"

@@ -10,8 +10,8 @@ from ..data.text import DataError
 from ..tasks.decoding import in_order
 from ..tasks.parsing.decode import Parse, parse
 from ..tasks.parsing.model import Parser
-from ..tasks.parsing.sentences import Sentences, tags_of
-from ..tasks.parsing.settings import Experiment
+from ..tasks.parsing.sentences import ParsedSentences, tags_of
+from ..tasks.parsing.settings import ParsingExperiment
 from ..tasks.parsing.task import PARSING
 from .task import Asked, Options, TaskCommands, behind_bar, json_lines
 
@@ -20,7 +20,7 @@ LISTED = re.compile("# parse_[0-9]+ = ")
 
 
 @final
-class ParseCommands(TaskCommands[Experiment, Sentences, Parser]):
+class ParseCommands(TaskCommands[ParsingExperiment, ParsedSentences, Parser]):
     """What the commands say and do for parsers."""
 
     kind = PARSING
@@ -54,7 +54,7 @@ class ParseCommands(TaskCommands[Experiment, Sentences, Parser]):
     def score(self, result: Mapping[str, Any]) -> str:
         return f"UAS {result['uas']:.2%}, LAS {result['las']:.2%}"
 
-    def predict(self, model: Parser, experiment: Experiment, asked: Asked) -> str:
+    def predict(self, model: Parser, experiment: ParsingExperiment, asked: Asked) -> str:
         document = read_document(asked.input, "conllu")
         sentences = document.words()
         tags = tags_of(document, experiment.parser.tags)
@@ -76,7 +76,9 @@ class ParseCommands(TaskCommands[Experiment, Sentences, Parser]):
             for words, parsing in zip(sentences, parsings, strict=True)
         )
 
-    def read(self, file: str, model: Parser, experiment: Experiment, options: Options) -> Sentences:
+    def read(
+        self, file: str, model: Parser, experiment: ParsingExperiment, options: Options
+    ) -> ParsedSentences:
         sentences = self.kind.read(file, experiment)
         check_relations(model, sentences, file)
         return sentences
@@ -100,7 +102,7 @@ def comments(nbest: tuple[Parse, ...]) -> list[str]:
     ]
 
 
-def check_relations(parser: Parser, sentences: Sentences, file: str) -> None:
+def check_relations(parser: Parser, sentences: ParsedSentences, file: str) -> None:
     """Refuse trees of which the model knows no relation: they are of another kind."""
     found = {relation for tree in sentences.trees for relation in tree.relations}
     known = parser.lexicon.plain_relations

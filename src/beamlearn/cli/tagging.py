@@ -8,16 +8,16 @@ from ..data.document import Document, read_document
 from ..data.text import DataError
 from ..tasks.decoding import in_order
 from ..tasks.tagging.decode import tag
-from ..tasks.tagging.experiment import Experiment
 from ..tasks.tagging.model import Tagger
-from ..tasks.tagging.sentences import Layout, Sentences, read_sentences
+from ..tasks.tagging.sentences import TaggedSentences, read_sentences
+from ..tasks.tagging.settings import Layout, TaggingExperiment
 from ..tasks.tagging.task import TAGGING
 from ..training.settings import SettingsError
 from .task import Asked, Options, TaskCommands, behind_bar, json_lines
 
 
 @final
-class TagCommands(TaskCommands[Experiment, Sentences, Tagger]):
+class TagCommands(TaskCommands[TaggingExperiment, TaggedSentences, Tagger]):
     """What the commands say and do for taggers."""
 
     kind = TAGGING
@@ -51,7 +51,7 @@ class TagCommands(TaskCommands[Experiment, Sentences, Tagger]):
         spans = f", span F1 {result['f1']:.2%}" if "f1" in result else ""
         return f"accuracy {result['accuracy']:.2%}{spans}"
 
-    def predict(self, model: Tagger, experiment: Experiment, asked: Asked) -> str:
+    def predict(self, model: Tagger, experiment: TaggingExperiment, asked: Asked) -> str:
         document = read_document(asked.input, layout_of(asked.options))
         column = asked.options.get("column") or column_of(experiment, document)
         sentences = document.words()
@@ -69,7 +69,9 @@ class TagCommands(TaskCommands[Experiment, Sentences, Tagger]):
             for words, tagging in zip(sentences, taggings, strict=True)
         )
 
-    def read(self, file: str, model: Tagger, experiment: Experiment, options: Options) -> Sentences:
+    def read(
+        self, file: str, model: Tagger, experiment: TaggingExperiment, options: Options
+    ) -> TaggedSentences:
         column = options.get("column") or experiment.column
         sentences = read_sentences(file, column, layout_of(options))
         check_labels(model, sentences, file)
@@ -81,7 +83,7 @@ def layout_of(options: Options) -> Layout:
     return cast(Layout, options.get("layout", "auto"))
 
 
-def column_of(experiment: Experiment, document: Document) -> str:
+def column_of(experiment: TaggingExperiment, document: Document) -> str:
     """The column of training, if it means the same in this file."""
     column, data = experiment.column, experiment.data
     if data is not None and column.lstrip("-").isdecimal():
@@ -94,7 +96,7 @@ def column_of(experiment: Experiment, document: Document) -> str:
     return column
 
 
-def check_labels(tagger: Tagger, sentences: Sentences, file: str) -> None:
+def check_labels(tagger: Tagger, sentences: TaggedSentences, file: str) -> None:
     """Refuse labels of which the model knows none: they are of another kind."""
     found = {tag for tags in sentences.tags for tag in tags}
     if not found & set(tagger.lexicon.tags):

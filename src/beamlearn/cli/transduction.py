@@ -8,9 +8,9 @@ from ..data.pairs import Allowed, Pair, read_sources
 from ..data.text import DataError, name_of
 from ..tasks.decoding import in_order
 from ..tasks.transduction.decode import Transduced, Transduction, transduce
-from ..tasks.transduction.experiment import Experiment
 from ..tasks.transduction.model import Transducer
 from ..tasks.transduction.pairs import Pairs, read_pairs
+from ..tasks.transduction.settings import TransductionExperiment
 from ..tasks.transduction.task import TRANSDUCTION
 from .task import Asked, Options, TaskCommands, behind_bar, json_lines
 
@@ -19,7 +19,7 @@ READINGS = ("one", "several", "merged")
 
 
 @final
-class TransduceCommands(TaskCommands[Experiment, Pairs, Transducer]):
+class TransduceCommands(TaskCommands[TransductionExperiment, Pairs, Transducer]):
     """What the commands say and do for transducers."""
 
     kind = TRANSDUCTION
@@ -57,7 +57,7 @@ class TransduceCommands(TaskCommands[Experiment, Pairs, Transducer]):
     def score(self, result: Mapping[str, Any]) -> str:
         return f"wrong outputs {result['wer']:.2%}, token errors {result['cer']:.2%}"
 
-    def predict(self, model: Transducer, experiment: Experiment, asked: Asked) -> str:
+    def predict(self, model: Transducer, experiment: TransductionExperiment, asked: Asked) -> str:
         pairs = read_sources(asked.input, "several")
         found = transduce(model, [pair.source for pair in pairs], asked.width, nbest=asked.nbest)
         transductions = in_order(behind_bar(found, len(pairs), "transducing"))
@@ -67,7 +67,9 @@ class TransduceCommands(TaskCommands[Experiment, Pairs, Transducer]):
         listing, name = asked.listing, name_of(asked.input)
         return "".join(line for one in told for line in lines(*one, listing=listing, name=name))
 
-    def read(self, file: str, model: Transducer, experiment: Experiment, options: Options) -> Pairs:
+    def read(
+        self, file: str, model: Transducer, experiment: TransductionExperiment, options: Options
+    ) -> Pairs:
         pairs = read(file, options.get("references", experiment.references))
         check_targets(model, pairs, name_of(file))
         return pairs

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from .row import Row
+from .row import WordRow
 from .text import DataError, bare, blank, blocks
 
 FIELD = re.compile(r"[^ \t]+")
 """A field where spaces separate: other spaces of Unicode may be part of a word."""
 
 
-def parse(lines: Sequence[str], path: str) -> list[list[Row]]:
+def parse(lines: Sequence[str], path: str) -> list[list[WordRow]]:
     """Find the words of each sentence with all their columns; the first is the word.
 
     Tabs separate if the first line with data has one, otherwise runs of spaces do. Lines of
@@ -19,14 +19,14 @@ def parse(lines: Sequence[str], path: str) -> list[list[Row]]:
     comment. "-DOCSTART-" is a sentence of one word.
     """
     tabs = tab_separated(lines)
-    sentences: list[list[Row]] = []
-    first: Row | None = None
+    sentences: list[list[WordRow]] = []
+    first: WordRow | None = None
     for block in blocks(lines):
-        words: list[Row] = []
+        words: list[WordRow] = []
         for number, text in block:
             if tabs and not words and like_comment(text):
                 continue
-            row = Row(tuple(text.split("\t") if tabs else FIELD.findall(text)), number)
+            row = WordRow(tuple(text.split("\t") if tabs else FIELD.findall(text)), number)
             first = first or row
             check(row, first, tabs, path)
             words.append(row)
@@ -35,7 +35,7 @@ def parse(lines: Sequence[str], path: str) -> list[list[Row]]:
     return sentences
 
 
-def check(row: Row, first: Row, tabs: bool, path: str) -> None:
+def check(row: WordRow, first: WordRow, tabs: bool, path: str) -> None:
     """Refuse a line without a word and one with more or fewer columns than the first."""
     if len(row.fields) != len(first.fields):
         raise DataError(

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from .row import Row
+from .row import WordRow
 from .text import DataError, blocks
 from .trees import fault, possible, wrong_head
 
@@ -16,7 +16,7 @@ NO_WORD = re.compile(r"[0-9]+(-|\.)[0-9]+")
 """The ids of multiword tokens (1-2) and of empty nodes (8.1)."""
 
 
-def parse(lines: Sequence[str], path: str) -> list[list[Row]]:
+def parse(lines: Sequence[str], path: str) -> list[list[WordRow]]:
     """Find the words of each sentence; multiword tokens and empty nodes are checked and left out.
 
     Lines that begin with "#" are comments, and a block without words is no sentence. Lines of
@@ -26,9 +26,9 @@ def parse(lines: Sequence[str], path: str) -> list[list[Row]]:
     return [words for words in sentences if words]
 
 
-def words_of(block: Iterable[tuple[int, str]], path: str) -> list[Row]:
+def words_of(block: Iterable[tuple[int, str]], path: str) -> list[WordRow]:
     """The words in lines without a blank one between them."""
-    words: list[Row] = []
+    words: list[WordRow] = []
     for number, text in block:
         if text.startswith("#"):
             continue
@@ -36,7 +36,7 @@ def words_of(block: Iterable[tuple[int, str]], path: str) -> list[Row]:
         if len(fields) != len(FIELDS):
             raise DataError(f"{path}:{number}: {wrong_count(text)}")
         if fields[0] == str(len(words) + 1):
-            words.append(Row(fields, number))
+            words.append(WordRow(fields, number))
         elif not NO_WORD.fullmatch(fields[0]):
             raise DataError(f"{path}:{number}: {wrong_id(fields[0], len(words) + 1)}")
         if not fields[FORM]:
@@ -76,7 +76,7 @@ def wrong_id(found: str, expected: int) -> str:
     )
 
 
-def tree(sentence: Sequence[Row], path: str = "CoNLL-U") -> tuple[list[int], list[str]]:
+def tree(sentence: Sequence[WordRow], path: str = "CoNLL-U") -> tuple[list[int], list[str]]:
     """The head and the relation of each word; they must be a tree with one root."""
     numbers = heads(sentence, path)
     if wrong := fault(numbers):
@@ -85,7 +85,7 @@ def tree(sentence: Sequence[Row], path: str = "CoNLL-U") -> tuple[list[int], lis
     return numbers, relations(sentence, path)
 
 
-def heads(sentence: Sequence[Row], path: str = "CoNLL-U") -> list[int]:
+def heads(sentence: Sequence[WordRow], path: str = "CoNLL-U") -> list[int]:
     """The head of each word as a 1-based number, 0 for a root."""
     found = []
     for number, row in enumerate(sentence, 1):
@@ -100,7 +100,7 @@ def heads(sentence: Sequence[Row], path: str = "CoNLL-U") -> list[int]:
     return found
 
 
-def relations(sentence: Sequence[Row], path: str = "CoNLL-U") -> list[str]:
+def relations(sentence: Sequence[WordRow], path: str = "CoNLL-U") -> list[str]:
     """The relation of each word to its head."""
     for row in sentence:
         if row.fields[DEPREL] in ("", "_"):

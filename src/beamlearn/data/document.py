@@ -18,7 +18,7 @@ from .rewriting import (
     with_supertag,
     with_tree,
 )
-from .row import Row
+from .row import WordRow
 from .supertags import supertags
 from .text import DataError, name_of, read_lines
 
@@ -35,7 +35,7 @@ class Document:
     path: str
     """As messages call it."""
     lines: list[str]
-    sentences: list[list[Row]]
+    sentences: list[list[WordRow]]
     layout: Literal["conllu", "columns"]
 
     def words(self) -> list[list[str]]:

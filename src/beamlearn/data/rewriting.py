@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from . import columns, conllu
-from .row import Row
+from .row import WordRow
 from .text import BYTE_ORDER_MARK, bare, blank
 from .trees import possible, wrong_head
 
@@ -22,7 +22,7 @@ def with_tree(line: str, number: int, head: int, relation: str) -> str:
     return before + columns.replaced(text, True, conllu.DEPREL, relation) + after
 
 
-def commented(lines: Sequence[str], row: Row, comments: Sequence[str]) -> tuple[int, str]:
+def commented(lines: Sequence[str], row: WordRow, comments: Sequence[str]) -> tuple[int, str]:
     """Put comments before the first line of a CoNLL-U sentence that is not one: its number, text.
 
     `row` is the first word; a multiword token or an empty node may come before it.
@@ -54,7 +54,7 @@ def with_supertag(misc: str, value: str) -> str:
 
 def check_aligned(
     path: str,
-    sentences: Sequence[Sequence[Row]],
+    sentences: Sequence[Sequence[WordRow]],
     values: Sequence[Sequence[object]],
     name: str = "values",
 ) -> None:
@@ -70,7 +70,7 @@ def check_aligned(
 
 
 def check_heads(
-    path: str, sentences: Sequence[Sequence[Row]], heads: Sequence[Sequence[int]]
+    path: str, sentences: Sequence[Sequence[WordRow]], heads: Sequence[Sequence[int]]
 ) -> None:
     """Refuse heads that are not words of the sentence."""
     for sentence, numbers in zip(sentences, heads, strict=True):
@@ -83,7 +83,7 @@ def check_heads(
 
 
 def check_comments(
-    path: str, sentences: Sequence[Sequence[Row]], comments: Sequence[Sequence[str]]
+    path: str, sentences: Sequence[Sequence[WordRow]], comments: Sequence[Sequence[str]]
 ) -> None:
     """Refuse comments that would be read as something else once they are written."""
     check_count(path, sentences, comments, "comments")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Row:
+class WordRow:
     """One word: the fields of its line, the word among them."""
 
     fields: tuple[str, ...]

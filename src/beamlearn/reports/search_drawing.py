@@ -59,7 +59,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Column:
+class DrawnBeam:
     """A beam as it is drawn."""
 
     step: int
@@ -79,7 +79,7 @@ def draw_search(history: History, headings: Sequence[str] = (), key: str = "a") 
     return render("search.html", columns=columns, key=key, right=right, **sizes)
 
 
-def column(history: History, step: int, headings: Sequence[str]) -> Column:
+def column(history: History, step: int, headings: Sequence[str]) -> DrawnBeam:
     """A beam, with the lines that lead to it."""
     beam, winner = history.beams[step], history.winners[step]
     after = history.beams[step + 1] if step + 1 < len(history.beams) else None
@@ -97,7 +97,7 @@ def column(history: History, step: int, headings: Sequence[str]) -> Column:
     if dropped is not None and dropped.node.parent is not None:
         edges.append(Edge(middle(dropped.node.parent), middle(len(beam)), "fall"))
     heading = headings[step - 1] if 0 < step <= len(headings) else ""
-    return Column(step, heading, boxes, edges, dropped, len(beam) + (dropped is not None))
+    return DrawnBeam(step, heading, boxes, edges, dropped, len(beam) + (dropped is not None))
 
 
 def looks(history: History, node: Node, winner: bool, extended: bool) -> str:

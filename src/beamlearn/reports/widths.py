@@ -48,7 +48,7 @@ def against_width(values: Values, metric: Metric, sentences: Sequence[str]) -> S
 
 
 @dataclass(frozen=True)
-class Grid:
+class WidthGrid:
     """One row of Table 1, trained at several widths."""
 
     name: str
@@ -56,13 +56,13 @@ class Grid:
     """The width in training of each."""
 
 
-def grids_of(rows: Sequence[Mapping[str, Any]]) -> list[Grid]:
+def grids_of(rows: Sequence[Mapping[str, Any]]) -> list[WidthGrid]:
     """The pairs of a strategy and a loss that were trained at several widths."""
     found: dict[str, dict[str, str]] = defaultdict(dict)
     for row in rows:
         found[f"{row['strategy']} with {row['loss']}"][row["cell"]] = row["trained_width"]
     return [
-        Grid(name, dict(sorted(cells.items(), key=lambda one: ramp(one[1]))))
+        WidthGrid(name, dict(sorted(cells.items(), key=lambda one: ramp(one[1]))))
         for name, cells in found.items()
         if len(cells) > 1
     ]
@@ -73,7 +73,7 @@ def ramp(width: str) -> tuple[int, ...]:
     return tuple(int(part) for part in reversed(width.split(":")))
 
 
-def both_widths(values: Values, metric: Metric, grids: Sequence[Grid]) -> Section | None:
+def both_widths(values: Values, metric: Metric, grids: Sequence[WidthGrid]) -> Section | None:
     """A grid for each row that was trained at several widths."""
     figures, sentences = [], []
     for number, grid in enumerate(grids):
@@ -91,7 +91,7 @@ def both_widths(values: Values, metric: Metric, grids: Sequence[Grid]) -> Sectio
     return Section("grid", "Width in training and in testing", tuple(sentences), tuple(figures))
 
 
-def best_field(grid: Grid, known: Mapping[tuple[str, int], float], metric: Metric) -> str:
+def best_field(grid: WidthGrid, known: Mapping[tuple[str, int], float], metric: Metric) -> str:
     """Where a grid is best, and whether that is where both widths are the same."""
     (cell, width), *others = best_of(metric, known)
     trained = ramp(grid.cells[cell])[0]
@@ -107,7 +107,7 @@ def best_field(grid: Grid, known: Mapping[tuple[str, int], float], metric: Metri
 
 
 def draw_grid(
-    name: str, grid: Grid, known: Mapping[tuple[str, int], float], metric: Metric
+    name: str, grid: WidthGrid, known: Mapping[tuple[str, int], float], metric: Metric
 ) -> PageFigure:
     """Fields with their numbers; better ones have more color."""
     from matplotlib.patches import Rectangle

@@ -16,7 +16,7 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
-class Place(Generic[Sentence]):
+class NumberedSentence(Generic[Sentence]):
     """A sentence that remembers its place in the input."""
 
     sentence: Sentence
@@ -34,7 +34,7 @@ def searched(
         raise ValueError(
             f"`nbest` must be at least 1, got {nbest}; use 1 for the best output alone."
         )
-    places = [Place(sentence, number) for number, sentence in enumerate(sentences)]
+    places = [NumberedSentence(sentence, number) for number, sentence in enumerate(sentences)]
     for batch in batched(model, places, batch_size):
         chosen = [place.sentence for place in batch]
         yield [place.number for place in batch], chosen, search(model, chosen, width)
@@ -56,7 +56,7 @@ def evaluated(
     numbers: list[int] = []
 
     def batches() -> Iterator[list[Sized]]:
-        places = [Place(example, number) for number, example in enumerate(examples)]
+        places = [NumberedSentence(example, number) for number, example in enumerate(examples)]
         for batch in batched(model, places, batch_size):
             numbers.extend(place.number for place in batch)
             yield [place.sentence for place in batch]

@@ -17,7 +17,7 @@ from beamlearn.reports.inspector import InputRequest, InspectedSearch, RequestEr
 from beamlearn.reports.inspector.inspected_search import Answer, difference, inspect_search
 from beamlearn.reports.inspector.page import page
 from beamlearn.reports.inspector.request import parse_query
-from beamlearn.tasks.tagging.sentences import Sentences
+from beamlearn.tasks.tagging.sentences import TaggedSentences
 from beamlearn.tasks.tagging.task import TAGGING
 from beamlearn.tasks.task import Subject
 
@@ -100,7 +100,7 @@ def test_without_a_right_output_there_are_no_costs(both):
 
 
 def test_a_tag_that_does_not_exist_is_no_fault_of_the_search(both):
-    run, strange = both[0], Sentences([["the"]], [["NEW"]])
+    run, strange = both[0], TaggedSentences([["the"]], [["NEW"]])
     seen = inspect_search(TAGGING, run.model, TAGGING.subject(run.model, strange, 0), 3)
     assert seen.regret == 0
     assert seen.outcome == "The output costs 1: no output that can be built costs less."

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from beamlearn.data.text import DataError
 from beamlearn.tasks.data import DataSet, read_split
 from beamlearn.tasks.lists import filled
-from beamlearn.tasks.transduction.pairs import DataSettings, Pairs, read_pairs
+from beamlearn.tasks.transduction.pairs import Pairs, read_pairs
+from beamlearn.tasks.transduction.settings import TransductionFiles
 from beamlearn.tasks.transduction.space import END, UNSEEN
 from beamlearn.tasks.transduction.symbols import SOURCE_END, UNKNOWN, Symbols
 from beamlearn.tasks.transduction.tokens import Characters, SentencePiece, Words
@@ -72,7 +73,7 @@ def test_some_of_them(tmp_path):
     some = read_pairs(path).take([3, 1])
     assert some == Pairs(["abba", ""], [("x",), ("z",)], [f"{path}:4", f"{path}:2"])
     assert len(some) == 2
-    train, dev = read_split(DataSettings(train=path, limit=3), read_pairs)
+    train, dev = read_split(TransductionFiles(train=path, limit=3), read_pairs)
     assert (train.sources, dev.sources) == (["", "ab"], ["abba"])
 
 

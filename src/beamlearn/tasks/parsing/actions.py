@@ -12,7 +12,7 @@ LOST = -1
 
 
 @dataclass(frozen=True)
-class Kind:
+class TransitionKind:
     """A transition, apart from the relation of the arc that it makes."""
 
     name: str
@@ -30,7 +30,7 @@ class Actions:
 
     def __init__(
         self,
-        kinds: tuple[Kind, ...],
+        kinds: tuple[TransitionKind, ...],
         relations: tuple[str, ...],
         root_relations: tuple[str, ...],
         device: torch.device | str = "cpu",

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ...search.neighbors import Move
 from ...search.oracle import Oracle
-from .actions import Kind
+from .actions import TransitionKind
 from .completion import CompletionOracle
 from .costs import Account, TransitionOracle
 from .gold import Gold
@@ -28,7 +28,12 @@ class ArcHybrid(TransitionSystem[Stacked]):
     ROOT   the last word gets the root as its head
     """
 
-    kinds = (Kind("shift"), Kind("left", "word"), Kind("right", "word"), Kind("root", "root"))
+    kinds = (
+        TransitionKind("shift"),
+        TransitionKind("left", "word"),
+        TransitionKind("right", "word"),
+        TransitionKind("root", "root"),
+    )
     positions = ("s2", "s1", "s0", "b0")
 
     def initial(self, lengths: Int[Tensor, " batch"]) -> Stacked:

@@ -13,14 +13,14 @@ from torch import Tensor
 from ...data.text import DataError
 from ..vocabulary import Vocabulary, count_words, numbered
 from .projective import MARK, encode, lift, plain
-from .sentences import Sentences
+from .sentences import ParsedSentences
 from .settings import ParserSettings
 from .tree import Tree
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Lexicon(Vocabulary):
+class ParsingLexicon(Vocabulary):
     """What is known from training."""
 
     relations: tuple[str, ...]
@@ -29,7 +29,9 @@ class Lexicon(Vocabulary):
     tags: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, settings: ParserSettings, data: Sentences, **options: Any) -> "Lexicon":
+    def of(
+        cls, settings: ParserSettings, data: ParsedSentences, **options: Any
+    ) -> "ParsingLexicon":
         """Count a training set; the options are those of `count_words`."""
         found: Counter[str] = Counter()
         seen = [] if settings.tags == "none" or data.tags is None else data.tags

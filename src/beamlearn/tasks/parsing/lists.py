@@ -9,7 +9,7 @@ from ...data.text import DataError
 from ...data.trees import fault, possible, wrong_head
 from ..lists import Lists, check_equally_many, check_words, sentences_of, words_of
 from .projective import unmarkable
-from .sentences import Sentences
+from .sentences import ParsedSentences
 from .tree import Tree
 
 Tagged = Iterable[Iterable[tuple[str, str]]]
@@ -21,7 +21,7 @@ WORD, ARC = "(word, tag) pair", "(head, relation) pair"
 
 def pairs_of(
     X: Lists | Tagged, y: Trees, tagged: bool, x_name: str = "X", y_name: str = "y"
-) -> Sentences:
+) -> ParsedSentences:
     """Check that every sentence has a tree over its words, and that there is a word."""
     words, tags = inputs_of(X, tagged, x_name)
     trees = sentences_of(y, y_name, ARC)
@@ -34,7 +34,7 @@ def pairs_of(
             )
     check_words(words, x_name)
     found = [tree_of(arcs, f"{y_name}[{i}]") for i, arcs in enumerate(trees)]
-    return Sentences(words, found, tags)
+    return ParsedSentences(words, found, tags)
 
 
 def inputs_of(

@@ -58,7 +58,7 @@ class Sight(nn.Module):
 
 
 @dataclass(frozen=True)
-class Memory:
+class NeuralParserMemory:
     """What is seen of the sentences, and what each hypothesis recalls."""
 
     seen: Lookup
@@ -103,7 +103,7 @@ class NeuralParser(Scorer):
             self.recall = nn.Linear(history_size, size, bias=False)
         self.dropout = nn.Dropout(dropout)
 
-    def start(self, space: ParsingSpace) -> Memory:
+    def start(self, space: ParsingSpace) -> NeuralParserMemory:
         words = self.dropout(self.sight(space.features[:, 1:]))
         context = self.dropout(self.context(words, space.lengths))
         absent = self.absent.expand(len(space), 1, -1)
@@ -112,9 +112,11 @@ class NeuralParser(Scorer):
         if self.training and self.dropout.p > 0:
             dropped = self.dropout(seen.new_ones(len(space), 1, self.size))
         recalled = None if self.history is None else self.history.start(len(space))
-        return Memory(Lookup(seen.view(-1, self.size)), seen.shape[1], recalled, dropped)
+        return NeuralParserMemory(
+            Lookup(seen.view(-1, self.size)), seen.shape[1], recalled, dropped
+        )
 
-    def score(self, memory: Memory, nodes: Parsed) -> Float[Tensor, "batch k a"]:
+    def score(self, memory: NeuralParserMemory, nodes: Parsed) -> Float[Tensor, "batch k a"]:
         words = self.system.words(nodes)
         batch, k, positions = words.shape
         place = torch.arange(positions, device=words.device)
@@ -128,7 +130,7 @@ class NeuralParser(Scorer):
         scores: Tensor = self.decide(hidden)
         return scores
 
-    def advance(self, memory: Memory, nodes: Parsed, move: Move) -> Memory:
+    def advance(self, memory: NeuralParserMemory, nodes: Parsed, move: Move) -> NeuralParserMemory:
         dropped = None if memory.dropped is None else move.keep(memory.dropped)
         recalled = memory.recalled
         if self.history is not None and recalled is not None:

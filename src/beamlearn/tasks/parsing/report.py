@@ -13,8 +13,8 @@ from ..decoding import evaluated, in_order
 from .attachment import Attachment, arcs_of, attachment
 from .decode import parse
 from .model import Parser
-from .sentences import Sentences
-from .space import Encoded
+from .sentences import ParsedSentences
+from .space import ParsingExample
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class ParsingReport:
 
 
 def report(
-    parser: Parser, data: Sentences, width: int = 8, *, batch_size: int = 64
+    parser: Parser, data: ParsedSentences, width: int = 8, *, batch_size: int = 64
 ) -> ParsingReport:
     """Parse sentences with a beam of `width` and compare with their right trees."""
     began = perf_counter()
@@ -75,7 +75,7 @@ def report(
     )
 
 
-def examples_of(parser: Parser, data: Sentences) -> list[Encoded]:
+def examples_of(parser: Parser, data: ParsedSentences) -> list[ParsingExample]:
     """Sentences in numbers, with their right trees."""
     return [
         parser.encode(data.words[i], None if data.tags is None else data.tags[i], tree)

@@ -5,9 +5,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from ...training.settings import Learning
-from .. import settings
-from ..settings import Count, Files, Size, WordSettings
-from .gold import Cost
+from ..settings import Count, Experiment, Files, Size, WordSettings
+
+Cost = Literal["labeled", "unlabeled"]
 
 
 class ParserSettings(WordSettings):
@@ -74,8 +74,8 @@ class ParserSettings(WordSettings):
         return not self.keeps and self.crossing != "lift"
 
 
-class Experiment(settings.Experiment):
-    """Everything that a run is determined by."""
+class ParsingExperiment(Experiment):
+    """Everything that determines a run."""
 
     group: ClassVar[str] = "parser"
     task: Literal["parse"] = "parse"

@@ -14,12 +14,13 @@ from ...search.oracle import Oracle
 from ...search.space import Expansion, SearchSpace
 from .actions import LOST, Actions
 from .building import build
-from .gold import Cost, Gold
+from .gold import Gold
+from .settings import Cost
 from .system import AnySystem, Parsed
 
 
 @dataclass(frozen=True)
-class Encoded:
+class ParsingExample:
     """A sentence in numbers."""
 
     features: Int[Tensor, "words f"]
@@ -39,7 +40,7 @@ class ParsingSpace(SearchSpace[Parsed]):
 
     def __init__(
         self,
-        sentences: Sequence[Encoded],
+        sentences: Sequence[ParsingExample],
         system: AnySystem,
         actions: Actions,
         cost: Cost = "labeled",

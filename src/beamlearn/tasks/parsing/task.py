@@ -7,34 +7,38 @@ from ...data.text import DataError
 from ...evaluation.evaluate import Evaluation
 from ...training.settings import SettingsError
 from ..task import Kind, Subject
-from .lexicon import Lexicon
+from .lexicon import ParsingLexicon
 from .model import Parser, scorer_of
 from .report import ParsingReport, examples_of, report
-from .sentences import Sentences, read_sentences
-from .settings import Experiment
-from .space import Encoded
+from .sentences import ParsedSentences, read_sentences
+from .settings import ParsingExperiment
+from .space import ParsingExample
 
 
 @final
-class ParsingKind(Kind[Experiment, Sentences, Parser]):
+class ParsingKind(Kind[ParsingExperiment, ParsedSentences, Parser]):
     """A tree over the words."""
 
     name = "parse"
-    experiment = Experiment
+    experiment = ParsingExperiment
     unit = "words"
     symbols = "words and relations"
 
-    def read(self, path: str, experiment: Experiment) -> Sentences:
+    def read(self, path: str, experiment: ParsingExperiment) -> ParsedSentences:
         return read_sentences(path, experiment.parser.tags)
 
-    def build(self, experiment: Experiment, train: Sentences, seed: int, device: str) -> Parser:
+    def build(
+        self, experiment: ParsingExperiment, train: ParsedSentences, seed: int, device: str
+    ) -> Parser:
         return Parser.build(experiment.parser, train, seed=seed, device=device)
 
-    def rebuild(self, experiment: Experiment, vocabulary: Mapping[str, Any], device: str) -> Parser:
-        lexicon = Lexicon.from_json(vocabulary)
+    def rebuild(
+        self, experiment: ParsingExperiment, vocabulary: Mapping[str, Any], device: str
+    ) -> Parser:
+        lexicon = ParsingLexicon.from_json(vocabulary)
         return Parser(experiment.parser, lexicon, scorer_of(experiment.parser, lexicon), device)
 
-    def check_warm_start(self, model: Parser, train: Sentences, source: str) -> None:
+    def check_warm_start(self, model: Parser, train: ParsedSentences, source: str) -> None:
         known = {*model.lexicon.relations, *model.lexicon.root_relations}
         missing = {relation for tree in train.trees for relation in tree.relations} - known
         if missing:
@@ -43,14 +47,14 @@ class ParsingKind(Kind[Experiment, Sentences, Parser]):
                 f"no {sorted(missing)[0]!r}; train it on the same data."
             )
 
-    def examples(self, model: Parser, data: Sentences) -> list[Encoded]:
+    def examples(self, model: Parser, data: ParsedSentences) -> list[ParsingExample]:
         return examples_of(model, data)
 
-    def judge(self, found: Evaluation, validation: Sentences) -> str:
+    def judge(self, found: Evaluation, validation: ParsedSentences) -> str:
         words = sum(map(len, validation.words))
         return f"attachment {1 - float(found.costs.sum()) / words:.2%}"
 
-    def subject(self, model: Parser, data: Sentences, number: int) -> Subject:
+    def subject(self, model: Parser, data: ParsedSentences, number: int) -> Subject:
         words, tree = data.words[number], data.trees[number]
         tags = None if data.tags is None else data.tags[number]
         arcs = [*zip(tree.heads, tree.relations, strict=True)]
@@ -79,7 +83,7 @@ class ParsingKind(Kind[Experiment, Sentences, Parser]):
     def spell(self, model: Parser, output: Sequence[tuple[int, str]]) -> str:
         return " ".join(f"{head}:{name}" if head >= 0 else "_" for head, name in output)
 
-    def report(self, model: Parser, data: Sentences, width: int) -> ParsingReport:
+    def report(self, model: Parser, data: ParsedSentences, width: int) -> ParsingReport:
         return report(model, data, width)
 
 

@@ -3,10 +3,10 @@
 
 from ...data.text import DataError
 from ..lists import Lists, check_equally_many, check_words, words_of
-from .sentences import Sentences
+from .sentences import TaggedSentences
 
 
-def pairs_of(X: Lists, y: Lists, x_name: str = "X", y_name: str = "y") -> Sentences:
+def pairs_of(X: Lists, y: Lists, x_name: str = "X", y_name: str = "y") -> TaggedSentences:
     """Check that every word has a label, and that there is a word."""
     words, tags = words_of(X, x_name), words_of(y, y_name, "label")
     check_equally_many(words, tags, x_name, y_name)
@@ -17,4 +17,4 @@ def pairs_of(X: Lists, y: Lists, x_name: str = "X", y_name: str = "y") -> Senten
                 f"and {len(labels)}; give one label for each word."
             )
     check_words(words, x_name)
-    return Sentences(words, tags)
+    return TaggedSentences(words, tags)

@@ -8,36 +8,40 @@ from ...data.text import DataError
 from ...evaluation.evaluate import Evaluation
 from ...training.settings import SettingsError
 from ..task import Kind, Ranges, Subject
-from .experiment import Experiment
-from .lexicon import Lexicon
+from .lexicon import TaggingLexicon
 from .linear import HISTORY, LinearTagger
 from .model import Tagger, scorer_of
 from .report import TaggingReport, report
-from .sentences import Sentences, read_sentences
-from .space import Encoded
+from .sentences import TaggedSentences, read_sentences
+from .settings import TaggingExperiment
+from .space import TaggingExample
 
 
 @final
-class TaggingKind(Kind[Experiment, Sentences, Tagger]):
+class TaggingKind(Kind[TaggingExperiment, TaggedSentences, Tagger]):
     """A label for each word."""
 
     name = "tag"
-    experiment = Experiment
+    experiment = TaggingExperiment
     unit = "words"
     symbols = "words and tags"
     step_cost = 1.0
 
-    def read(self, path: str, experiment: Experiment) -> Sentences:
+    def read(self, path: str, experiment: TaggingExperiment) -> TaggedSentences:
         return read_sentences(path, experiment.column, experiment.layout)
 
-    def build(self, experiment: Experiment, train: Sentences, seed: int, device: str) -> Tagger:
+    def build(
+        self, experiment: TaggingExperiment, train: TaggedSentences, seed: int, device: str
+    ) -> Tagger:
         return Tagger.build(experiment.tagger, train.words, train.tags, seed=seed, device=device)
 
-    def rebuild(self, experiment: Experiment, vocabulary: Mapping[str, Any], device: str) -> Tagger:
-        lexicon = Lexicon.from_json(vocabulary)
+    def rebuild(
+        self, experiment: TaggingExperiment, vocabulary: Mapping[str, Any], device: str
+    ) -> Tagger:
+        lexicon = TaggingLexicon.from_json(vocabulary)
         return Tagger(experiment.tagger, lexicon, scorer_of(experiment.tagger, lexicon), device)
 
-    def check_warm_start(self, model: Tagger, train: Sentences, source: str) -> None:
+    def check_warm_start(self, model: Tagger, train: TaggedSentences, source: str) -> None:
         missing = {tag for tags in train.tags for tag in tags} - set(model.lexicon.tags)
         if missing:
             raise SettingsError(
@@ -45,7 +49,7 @@ class TaggingKind(Kind[Experiment, Sentences, Tagger]):
                 f"{sorted(missing)[0]!r}; train it on the same data and column."
             )
 
-    def examples(self, model: Tagger, data: Sentences) -> list[Encoded]:
+    def examples(self, model: Tagger, data: TaggedSentences) -> list[TaggingExample]:
         return [
             model.encode(words, tags) for words, tags in zip(data.words, data.tags, strict=True)
         ]
@@ -56,11 +60,11 @@ class TaggingKind(Kind[Experiment, Sentences, Tagger]):
         features = model.encode(["word"]).features.shape[-1] + HISTORY
         return Ranges(feature_norm=features, actions=len(model.lexicon.tags), cost=1.0)
 
-    def judge(self, found: Evaluation, validation: Sentences) -> str:
+    def judge(self, found: Evaluation, validation: TaggedSentences) -> str:
         words = sum(map(len, validation.words))
         return f"accuracy {1 - float(found.costs.sum()) / words:.2%}"
 
-    def subject(self, model: Tagger, data: Sentences, number: int) -> Subject:
+    def subject(self, model: Tagger, data: TaggedSentences, number: int) -> Subject:
         return shown(model, data.words[number], data.tags[number])
 
     def typed(self, model: Tagger, text: str, right: str | None) -> Subject:
@@ -79,7 +83,7 @@ class TaggingKind(Kind[Experiment, Sentences, Tagger]):
     def spell(self, model: Tagger, output: Sequence[int]) -> str:
         return " ".join(model.lexicon.tags[tag] for tag in output)
 
-    def report(self, model: Tagger, data: Sentences, width: int) -> TaggingReport:
+    def report(self, model: Tagger, data: TaggedSentences, width: int) -> TaggingReport:
         return report(model, data.words, data.tags, width)
 
 

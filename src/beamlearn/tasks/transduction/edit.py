@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ...search.neighbors import Move
 from ...search.oracle import Oracle
-from .space import END, Position, TransductionSpace
+from .space import END, TransductionPosition, TransductionSpace
 
 
 @final
@@ -74,7 +74,7 @@ class EditOracle(Oracle):
         return rows.masked_fill(self.outside, torch.inf)[:, None]
 
     def costs(
-        self, memory: Float[Tensor, "batch k refs columns"], nodes: Position
+        self, memory: Float[Tensor, "batch k refs columns"], nodes: TransductionPosition
     ) -> Float[Tensor, "batch k a"]:
         examples = nodes.examples
         room = self.limits[examples] - nodes.length - 1
@@ -93,7 +93,10 @@ class EditOracle(Oracle):
         return table
 
     def advance(
-        self, memory: Float[Tensor, "before slots refs columns"], nodes: Position, move: Move
+        self,
+        memory: Float[Tensor, "before slots refs columns"],
+        nodes: TransductionPosition,
+        move: Move,
     ) -> Float[Tensor, "batch k refs columns"]:
         """D(i + 1, j) = min over j' <= j of E(j') + (j - j') deletion, E the step by one token."""
         rows, examples = move.follow(memory), nodes.examples

@@ -1,12 +1,12 @@
-"""What a transducer is made of."""
+"""What a transducer is made of, its files, and its experiments."""
 
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from ...search.space import Finish
+from ...data.pairs import Allowed
 from ...training.settings import Learning
-from ..settings import Count, ModelSettings, Size
+from ..settings import Count, Experiment, Files, ModelSettings, Size
 from .tokens import TokensName
 
 Weight = Annotated[float, Field(ge=0)]
@@ -47,7 +47,7 @@ class TransducerSettings(ModelSettings):
     """An output has at most length_factor * source length + length_extra tokens."""
     length_extra: Count = 10
     """An output has at most length_factor * source length + length_extra tokens."""
-    finish: Finish = "pad"
+    finish: Literal["pad", "first"] = "pad"
     """Search until all outputs in the beam have ended, or until the best one has (first)?"""
     length_power: Weight = 0.0
     """Divide the score of an output by its length to this power; 0: leave it."""
@@ -105,3 +105,31 @@ class TransducerSettings(ModelSettings):
         if self.normalize != "auto":
             return self
         return self.model_copy(update={"normalize": "log_softmax"})
+
+
+class TransductionFiles(Files):
+    """Where the pairs are, and how many references a line has."""
+
+    train: str
+    """The file to learn from, plain or .gz: source, tab and target on each line."""
+    dev: str | None = None
+    """The file to validate on; without one, every tenth pair is held out."""
+    limit: Size | None = None
+    """Use only the first N pairs of the training file."""
+    references: Allowed = "one"
+    """May a line have several right targets, each in a column of its own?"""
+
+
+class TransductionExperiment(Experiment):
+    """Everything that determines a run."""
+
+    group: ClassVar[str] = "transducer"
+    task: Literal["transduce"] = "transduce"
+    data: TransductionFiles | None
+    """None: the transducer was fitted in memory."""
+    transducer: TransducerSettings = TransducerSettings()
+
+    @property
+    def references(self) -> Allowed:
+        """How many references a line of its files may have."""
+        return "one" if self.data is None else self.data.references

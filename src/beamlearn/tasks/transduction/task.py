@@ -7,27 +7,29 @@ from ...data.text import DataError
 from ...evaluation.evaluate import Evaluation
 from ...training.settings import SettingsError
 from ..task import Kind, Subject
-from .experiment import Experiment
 from .model import Transducer, scorer_of
 from .pairs import Pairs, read_pairs
 from .report import TransductionReport, report
-from .space import Encoded
+from .settings import TransductionExperiment
+from .space import TransductionExample
 from .symbols import Symbols
 
 
 @final
-class TransductionKind(Kind[Experiment, Pairs, Transducer]):
+class TransductionKind(Kind[TransductionExperiment, Pairs, Transducer]):
     """A sequence for each sequence."""
 
     name = "transduce"
-    experiment = Experiment
+    experiment = TransductionExperiment
     unit = "tokens"
     symbols = "symbols of sources and targets"
 
-    def read(self, path: str, experiment: Experiment) -> Pairs:
+    def read(self, path: str, experiment: TransductionExperiment) -> Pairs:
         return read_pairs(path, experiment.references)
 
-    def build(self, experiment: Experiment, train: Pairs, seed: int, device: str) -> Transducer:
+    def build(
+        self, experiment: TransductionExperiment, train: Pairs, seed: int, device: str
+    ) -> Transducer:
         model = Transducer.build(
             experiment.transducer, train.sources, train.references, seed=seed, device=device
         )
@@ -35,7 +37,7 @@ class TransductionKind(Kind[Experiment, Pairs, Transducer]):
         return model
 
     def rebuild(
-        self, experiment: Experiment, vocabulary: Mapping[str, Any], device: str
+        self, experiment: TransductionExperiment, vocabulary: Mapping[str, Any], device: str
     ) -> Transducer:
         symbols, settings = Symbols.from_json(vocabulary), experiment.transducer
         return Transducer(settings, symbols, scorer_of(settings, symbols), device)
@@ -53,7 +55,7 @@ class TransductionKind(Kind[Experiment, Pairs, Transducer]):
                         f"it has no {token!r} as in {place}; train it on the same data."
                     )
 
-    def examples(self, model: Transducer, data: Pairs) -> list[Encoded]:
+    def examples(self, model: Transducer, data: Pairs) -> list[TransductionExample]:
         return [model.encode(*pair) for pair in zip(data.sources, data.references, strict=True)]
 
     def judge(self, found: Evaluation, validation: Pairs) -> str:

@@ -13,13 +13,13 @@ from ...nn.transformer import DecoderLayer, EncoderLayer, Positions
 from ...search.neighbors import Move
 from ...search.scorer import ParallelScorer
 from ...search.visits import Visits
-from .space import END, Position, TransductionSpace
+from .space import END, TransductionPosition, TransductionSpace
 
 KeysValues = tuple[Float[Tensor, "batch heads n part"], ...]
 
 
 @dataclass(frozen=True)
-class Memory:
+class TransformerMemory:
     """What the sources say, and what each hypothesis has come to."""
 
     hidden: Float[Tensor, "batch k size"]
@@ -78,7 +78,7 @@ class TransformerTransducer(ParallelScorer):
         self.dropout = nn.Dropout(dropout)
         self.places = (size,) * (1 + 3 * layers)
 
-    def start(self, space: TransductionSpace) -> Memory:
+    def start(self, space: TransductionSpace) -> TransformerMemory:
         encoded, filled = self.encode(space)
         source = tuple(layer.keys_values(encoded) for layer in self.layers)
         device, batch = encoded.device, len(space)
@@ -94,13 +94,17 @@ class TransformerTransducer(ParallelScorer):
         table = self.tokens.weight.t()
         if not torch.is_grad_enabled():
             table = table.contiguous()
-        return Memory(hidden, source, filled, past, ancestors, dropped, table)
+        return TransformerMemory(hidden, source, filled, past, ancestors, dropped, table)
 
-    def score(self, memory: Memory, nodes: Position) -> Float[Tensor, "batch k a"]:
+    def score(
+        self, memory: TransformerMemory, nodes: TransductionPosition
+    ) -> Float[Tensor, "batch k a"]:
         rows = memory.hidden.flatten(0, 1) @ memory.table
         return rows.view(*memory.hidden.shape[:2], -1)
 
-    def advance(self, memory: Memory, nodes: Position, move: Move) -> Memory:
+    def advance(
+        self, memory: TransformerMemory, nodes: TransductionPosition, move: Move
+    ) -> TransformerMemory:
         batch, k = move.slots.shape
         itself = torch.eye(k, dtype=torch.bool, device=move.slots.device).expand(batch, k, k)
         past, crowded = tuple(layer.keep(move) for layer in memory.past), memory.crowded
@@ -117,9 +121,13 @@ class TransformerTransducer(ParallelScorer):
         masks = None if dropped is None else dropped.at(nodes.length, nodes.examples)
         depths = torch.full((1, 1), nodes.length, device=move.slots.device)
         hidden, past = self.decode(move.actions, depths, past, ancestors, source, filled, masks)
-        return Memory(hidden, source, filled, past, ancestors, dropped, memory.table, crowded)
+        return TransformerMemory(
+            hidden, source, filled, past, ancestors, dropped, memory.table, crowded
+        )
 
-    def replay(self, memory: Memory, visits: Visits) -> Iterator[Float[Tensor, "batch k a"]]:
+    def replay(
+        self, memory: TransformerMemory, visits: Visits
+    ) -> Iterator[Float[Tensor, "batch k a"]]:
         masks = None if memory.dropped is None else memory.dropped.of(visits.depths)
         hidden, _ = self.decode(
             visits.actions,
