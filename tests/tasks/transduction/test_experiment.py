@@ -66,9 +66,12 @@ def test_a_warm_start_where_rare_tokens_are_left_out(tmp_path):
         tmp_path / "two", network=rare, warm_start=tmp_path / "run", epochs=1, text=text
     )
     finish(begin(warm, tmp_path / "warm"))
+    symbols = load(tmp_path / "warm")[0].symbols
+    assert symbols == load(tmp_path / "run")[0].symbols
+    assert "unheard" not in symbols.target_numbers
 
 
-def test_a_warm_start_chooses_anew_what_weights_do_not_depend_on(tmp_path):
+def test_a_warm_start_may_change_what_weights_do_not_depend_on(tmp_path):
     finish(begin(experiment(tmp_path / "one", epochs=1), tmp_path / "run"))
     changed = {"cost": "bleu", "finish": "first", "length_bonus": 0.5, "length_extra": 7}
     warm = experiment(tmp_path / "two", network=changed, warm_start=tmp_path / "run", epochs=1)
