@@ -1,4 +1,4 @@
-"""Column files: one word a line with its labels beside it, a blank line after each sentence."""
+"""Column files: one word per line with its labels, and a blank line after each sentence."""
 
 import re
 from collections.abc import Iterator, Sequence

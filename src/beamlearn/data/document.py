@@ -88,7 +88,7 @@ class Document:
     def rewrite(self, column: str, values: Sequence[Sequence[str]]) -> str:
         """The text of the file with `values` in `column`, and not one other byte changed.
 
-        A supertag goes into MISC as "Supertag=...", beside what is there. A column file that has
+        A supertag is added to MISC as "Supertag=...". A column file that has
         no such column gets it as its last one; so do the names of CoNLL-U ("upos", ...).
         """
         check_aligned(self.path, self.sentences, values)

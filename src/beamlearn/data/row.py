@@ -1,4 +1,4 @@
-"""One word of a file, with the fields beside it."""
+"""One word of a file, with the other fields of its line."""
 
 from dataclasses import dataclass
 

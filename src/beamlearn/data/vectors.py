@@ -32,7 +32,7 @@ def read_vectors(
       line. A first line of two whole numbers is a header: count and dimension. Without it the
       first line gives the dimension; its word must have no space, later ones may.
 
-    The words of a matrix are one per line in a file beside it, "<name>.vocab", "<name>.words" or
+    The words of a matrix are one per line in a file next to it, "<name>.vocab", "<name>.words" or
     "<name>.txt", whichever is found first. If a word occurs twice, the first vector counts.
     Nothing is unpickled.
     """
@@ -149,7 +149,7 @@ def read_safetensors(path: str | Path) -> Tensor:
 def chosen(
     path: str | Path, matrix: Tensor, words: Collection[str] | None
 ) -> tuple[list[str], Float[Tensor, "words dim"]]:
-    """Put the rows of a matrix and the list of words beside it together."""
+    """Combine the rows of a matrix with its list of words."""
     if matrix.dim() != 2:
         raise DataError(
             f"{path}: Vectors must be a matrix with one row per word, got the shape "
@@ -176,7 +176,7 @@ def word_list(path: Path, rows: int) -> list[str]:
     source = next((candidate for candidate in beside if candidate.is_file()), None)
     if source is None:
         raise DataError(
-            f"{path}: A matrix needs a list of its words beside it, one per line, but there is no "
+            f"{path}: A matrix needs a list of its words next to it, one per line, but there is no "
             f"{' or '.join(candidate.name for candidate in beside)}; write one."
         )
     words = [bare(line, number) for number, line in enumerate(read_lines(source), 1)]

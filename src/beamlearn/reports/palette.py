@@ -37,7 +37,7 @@ PRINTED = Palette(
     red="#d55e00",
     sky="#56b4e9",
 )
-"""Of the palette by Okabe and Ito, which color-blind people can tell apart."""
+"""From the palette by Okabe and Ito, which color-blind people can distinguish."""
 NAMES = tuple(Palette.__dataclass_fields__)
 THEMED = Palette(**{name: f"#fe00{place:02x}" for place, name in enumerate(NAMES, 1)})
 """Stand-ins; `themed` puts the variables of the page in their place."""

@@ -60,7 +60,7 @@ def check_words(words: Sequence[Sequence[str]], name: str) -> None:
 
 
 def words_of(values: Lists, name: str, unit: str = "word") -> list[list[str]]:
-    """Read sentences, whatever kind of sequences they are, into lists."""
+    """Read sentences from any kind of sequences into lists."""
     sentences = sentences_of(values, name, unit)
     for i, sentence in enumerate(sentences):
         for j, value in enumerate(sentence):
@@ -73,7 +73,7 @@ def words_of(values: Lists, name: str, unit: str = "word") -> list[list[str]]:
 
 
 def sentences_of(values: Iterable[Iterable[Any]], name: str, unit: str) -> list[list[Any]]:
-    """Read sentences of whatever their units are."""
+    """Read sentences of any kind of units."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise DataError(
             f"`{name}` must be a list of sentences, each a list of {unit}s, got {values!r:.60}."

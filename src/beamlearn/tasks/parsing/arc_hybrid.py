@@ -78,7 +78,7 @@ class ArcHybridOracle(TransitionOracle[Stacked]):
     its head;
     LEFT or RIGHT give s0 another head, or take s0 away from dependents in the buffer.
 
-    The extra memory tells which words are on the stack.
+    The extra memory says which words are on the stack.
     """
 
     def started(self) -> Bool[Tensor, "batch 1 words"]:

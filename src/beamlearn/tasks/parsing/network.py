@@ -59,7 +59,7 @@ class Sight(nn.Module):
 
 @dataclass(frozen=True)
 class NeuralParserMemory:
-    """What is seen of the sentences, and what each hypothesis recalls."""
+    """The encoded sentences, and the recurrent state of each hypothesis."""
 
     seen: Lookup
     """W_p context(word), sentence by sentence, word by word, position by position."""

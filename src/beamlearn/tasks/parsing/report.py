@@ -19,11 +19,11 @@ from .space import ParsingExample
 
 @dataclass(frozen=True)
 class ParsingReport:
-    """What `evaluate` says; rates are fractions."""
+    """The results of `evaluate`; rates are fractions."""
 
     width: int
     attachment: Attachment
-    """Of the trees as they are in the data, however crossing arcs were learned."""
+    """Compared with the trees in the data, however crossing arcs were learned."""
     cost: float
     """Wrong arcs per sentence, of the trees that are learned."""
     optimum: float
@@ -34,12 +34,12 @@ class ParsingReport:
     """Of the sentences that could be parsed better, the share where the model prefers the better
     parse."""
     calibration_error: float
-    """Of the confidences of single arcs."""
+    """The expected calibration error of the confidences of single arcs."""
     words_per_second: float
     profile: Profile = field(compare=False, repr=False)
-    """Where it goes wrong; not among the numbers."""
+    """Where errors happen; not part of `to_json`."""
     evaluation: Evaluation = field(compare=False, repr=False)
-    """Sentence by sentence, in the order of the data; not among the numbers."""
+    """Sentence by sentence, in the order of the data; not part of `to_json`."""
 
     def to_json(self) -> dict[str, Any]:
         """All numbers, those of the attachment among the others."""

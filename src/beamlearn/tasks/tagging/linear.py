@@ -45,7 +45,7 @@ def hashed_features(
 
 @dataclass(frozen=True)
 class LinearTaggerMemory:
-    """What the words say, and the last two tags of each hypothesis."""
+    """The scores from the words alone, and the last two tags of each hypothesis."""
 
     emissions: tuple[Float[Tensor, "examples tags"], ...]
     words: Int[Tensor, "words examples"]

@@ -19,7 +19,7 @@ Context = Literal["streaming", "sentence"]
 
 @dataclass(frozen=True)
 class NeuralTaggerMemory:
-    """What the words say, and what each hypothesis recalls."""
+    """The scores from the words alone, and the recurrent state of each hypothesis."""
 
     emissions: tuple[Float[Tensor, "examples tags"], ...]
     """Word by word, the part of the scores that is the same for all hypotheses."""

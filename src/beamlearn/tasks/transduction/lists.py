@@ -29,7 +29,7 @@ def pairs_of(X: Texts, y: References, x_name: str = "X", y_name: str = "y") -> P
 
 
 def texts_of(values: Texts, name: str) -> list[str]:
-    """Read sources, whatever kind of sequence they are in."""
+    """Read sources from any kind of sequence."""
     return [text_of(text, f"{name}[{i}]") for i, text in enumerate(listed(values, name, SOURCES))]
 
 

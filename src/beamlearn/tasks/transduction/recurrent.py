@@ -16,7 +16,7 @@ from .space import END, TransductionPosition, TransductionSpace
 
 @dataclass(frozen=True)
 class RecurrentMemory:
-    """What the sources say, and the state of each hypothesis."""
+    """The encoded sources, and the state of each hypothesis."""
 
     encoded: Float[Tensor, "batch n whole"]
     keys: Float[Tensor, "batch n size"]

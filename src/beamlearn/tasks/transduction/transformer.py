@@ -20,7 +20,7 @@ KeysValues = tuple[Float[Tensor, "batch heads n part"], ...]
 
 @dataclass(frozen=True)
 class TransformerMemory:
-    """What the sources say, and what each hypothesis has come to."""
+    """The encoded sources, and the state of each hypothesis."""
 
     hidden: Float[Tensor, "batch k size"]
     """Of the last token of each hypothesis."""
@@ -167,7 +167,7 @@ class TransformerTransducer(ParallelScorer):
         filled: Float[Tensor, "batch 1 1 n"] | None,
         masks: tuple[Float[Tensor, "#batch #k size"], ...] | None,
     ) -> tuple[Float[Tensor, "batch k size"], tuple[Past, ...]]:
-        """What new nodes come to, given the past that they see, and the past with them."""
+        """The states of new nodes, given the past that they see, and the past with them."""
         x = self.tokens(tokens) * self.scale + self.positions(depths)
         x = x if masks is None else x * masks[0]
         seen = seeing(ancestors)[:, None]
