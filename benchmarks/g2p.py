@@ -19,9 +19,11 @@ from typing import Any
 from grid import run_grid
 
 from beamlearn.comparison.runner import Entry
-from beamlearn.tasks.transduction.experiment import Experiment
-from beamlearn.tasks.transduction.pairs import DataSettings
-from beamlearn.tasks.transduction.settings import TransducerSettings
+from beamlearn.tasks.transduction.settings import (
+    TransducerSettings,
+    TransductionExperiment,
+    TransductionFiles,
+)
 from beamlearn.training.settings import Learning
 
 LANGUAGES = ("dut", "hun", "eng_us")
@@ -113,8 +115,8 @@ def entry(
         str(data / f"{language}.{part}.tsv.gz") for part in ("train", "dev", "test")
     )
     part = 16_000 if start is not None and language == "eng_us" else None
-    experiment = Experiment(
-        data=DataSettings(train=train, dev=dev, limit=part),
+    experiment = TransductionExperiment(
+        data=TransductionFiles(train=train, dev=dev, limit=part),
         transducer=net if start is None else TransducerSettings(),
         learning=Learning.model_validate({**choices, "seed": seed, "patience": 0}),
         warm_start=start,

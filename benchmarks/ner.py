@@ -13,9 +13,7 @@ from typing import Any
 from grid import run_grid
 
 from beamlearn.comparison.runner import Entry
-from beamlearn.tasks.tagging.experiment import Experiment
-from beamlearn.tasks.tagging.sentences import DataSettings
-from beamlearn.tasks.tagging.settings import TaggerSettings
+from beamlearn.tasks.tagging.settings import TaggerSettings, TaggingExperiment, TaggingFiles
 from beamlearn.training.settings import Learning
 
 CORPORA = ("ner-wnut17", "ner-uner-danish-ddt")
@@ -43,8 +41,8 @@ def entries(data: Path, _: Path) -> list[Entry]:
 def entry(data: Path, name: str, algorithm: str, constrained: bool) -> Entry:
     """One training; the best epoch on dev is tested on test."""
     files: dict[str, Any] = {s: str(data / f"{s}.tsv.gz") for s in ("train", "dev")}
-    experiment = Experiment(
-        data=DataSettings(**files, column="2"),
+    experiment = TaggingExperiment(
+        data=TaggingFiles(**files, column="2"),
         tagger=TaggerSettings(constrained=constrained),
         learning=Learning(algorithm=algorithm, epochs=10),
     )

@@ -18,7 +18,7 @@ from typing import Any
 from grid import run_grid
 
 from beamlearn.comparison.runner import Entry
-from beamlearn.tasks.parsing.settings import Experiment, ParserSettings
+from beamlearn.tasks.parsing.settings import ParserSettings, ParsingExperiment
 from beamlearn.tasks.settings import Files
 from beamlearn.training.settings import Learning
 
@@ -88,7 +88,7 @@ def entry(
 ) -> Entry:
     """One training; it is tested at all widths."""
     train, dev = (str(data / f"{part}.conllu.gz") for part in ("train", "dev"))
-    experiment = Experiment(
+    experiment = ParsingExperiment(
         data=Files(train=train, dev=dev),
         parser=parser,
         learning=Learning.model_validate({**budget, **choices, "seed": seed, "patience": 0}),

@@ -18,7 +18,7 @@ from measure import RESULTS, report
 
 from beamlearn.tasks.decoding import search
 from beamlearn.tasks.parsing.model import Parser
-from beamlearn.tasks.parsing.sentences import Sentences
+from beamlearn.tasks.parsing.sentences import ParsedSentences
 from beamlearn.tasks.parsing.settings import ParserSettings
 from beamlearn.tasks.parsing.tree import Tree
 
@@ -49,7 +49,7 @@ def megabytes(length: int, width: int) -> float:
     relations = [f"r{number}" for number in range(40)]
     words = [f"w{number}" for number in range(41)]
     tree = Tree((0, *range(1, 41)), ("root", *relations))
-    model = Parser.build(ParserSettings(min_count=1), Sentences([words], [tree]))
+    model = Parser.build(ParserSettings(min_count=1), ParsedSentences([words], [tree]))
 
     def peak(words: int) -> float:
         search(model, [model.encode([f"w{number % 41}" for number in range(words)])], width)

@@ -27,7 +27,7 @@ from beamlearn.tasks.parsing.attachment import attachment
 from beamlearn.tasks.parsing.decode import parse
 from beamlearn.tasks.parsing.model import Parser
 from beamlearn.tasks.parsing.report import examples_of
-from beamlearn.tasks.parsing.sentences import Sentences, read_sentences
+from beamlearn.tasks.parsing.sentences import ParsedSentences, read_sentences
 from beamlearn.tasks.parsing.settings import ParserSettings
 from beamlearn.tasks.parsing.tree import Tree
 from beamlearn.training.batches import batches_of
@@ -37,7 +37,7 @@ LIGHT = ParserSettings(
     encoder="convolution",
     encoder_size=96,
     encoder_layers=4,
-    spelled=0,
+    max_characters=0,
     hidden_size=64,
     history="none",
     dropout=0.1,
@@ -52,7 +52,7 @@ class Ours:
 
     name = "beamlearn"
 
-    def __init__(self, train: Sentences, epochs: int) -> None:
+    def __init__(self, train: ParsedSentences, epochs: int) -> None:
         self.parser = Parser.build(LIGHT, train)
         self.examples = examples_of(self.parser, train)
         self.choices = Learning()
@@ -91,7 +91,7 @@ class Theirs:
 
     name = "spaCy"
 
-    def __init__(self, train: Sentences, epochs: int) -> None:
+    def __init__(self, train: ParsedSentences, epochs: int) -> None:
         import spacy
 
         self.nlp = spacy.blank("en")
@@ -148,7 +148,7 @@ def main() -> None:
     report("parsing_speed", rows, epochs=given.epochs, batch=BATCH)
 
 
-def training(systems: Sequence[Any], train: Sentences, epochs: int) -> list[dict[str, Any]]:
+def training(systems: Sequence[Any], train: ParsedSentences, epochs: int) -> list[dict[str, Any]]:
     """Train both, epoch by epoch in turns; what counts are whole epochs."""
     seconds: dict[str, list[float]] = {system.name: [] for system in systems}
     for epoch in range(epochs):
@@ -171,7 +171,7 @@ def training(systems: Sequence[Any], train: Sentences, epochs: int) -> list[dict
     ]
 
 
-def decoding(systems: Sequence[Any], dev: Sentences) -> list[dict[str, Any]]:
+def decoding(systems: Sequence[Any], dev: ParsedSentences) -> list[dict[str, Any]]:
     """Parse the validation set at every width."""
     rows = []
     words = sum(map(len, dev.words))

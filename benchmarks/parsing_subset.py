@@ -15,7 +15,7 @@ from grid import run_grid
 from parsing import ROWS
 
 from beamlearn.comparison.runner import Entry
-from beamlearn.tasks.parsing.settings import Experiment, ParserSettings
+from beamlearn.tasks.parsing.settings import ParserSettings, ParsingExperiment
 from beamlearn.tasks.settings import Files
 from beamlearn.training.settings import Learning
 
@@ -38,7 +38,7 @@ def entries(data: Path, _: Path) -> Iterator[Entry]:
     for tags, parser in PARSERS.items():
         for name, choices in ROWS.items():
             learning = Learning.model_validate({**BUDGET, **choices})
-            experiment = Experiment(data=files, parser=parser, learning=learning)
+            experiment = ParsingExperiment(data=files, parser=parser, learning=learning)
             yield Entry(f"{tags}-{name}-seed0", experiment, (1, 8), dev)
 
 

@@ -21,7 +21,7 @@ import beamlearn as bl
 from beamlearn.evaluation.evaluate import incurred
 from beamlearn.learning.optimizers import ProjectedGradient
 from beamlearn.strategies import Reset, Stop, Strategy
-from beamlearn.tasks.tagging.space import UNSEEN, Encoded, Position, TaggingSpace
+from beamlearn.tasks.tagging.space import UNSEEN, TaggingExample, TaggingPosition, TaggingSpace
 from beamlearn.theory.certificate import Certificate, certify, interpolation_alphas
 from beamlearn.theory.loss_bounds import linear_score_range, trajectory_bound
 
@@ -63,12 +63,12 @@ def largest_loss(width: int) -> float:
 
 
 @cache
-def encode(run: int, number: int) -> Encoded:
+def encode(run: int, number: int) -> TaggingExample:
     """A sentence as a run sees it."""
     words, tags = SENTENCES[number]
     features = [[run, WORDS.index(word)] for word in words]
     gold = [TAGS.index(tag) if tag in TAGS else UNSEEN for tag in tags]
-    return Encoded(torch.tensor(features), torch.tensor(gold))
+    return TaggingExample(torch.tensor(features), torch.tensor(gold))
 
 
 def space_of(cases: Iterable[tuple[int, int]]) -> TaggingSpace:
@@ -114,12 +114,12 @@ class Policies(bl.Scorer):
     def start(self, space: TaggingSpace) -> Memory:
         return Memory(space.features, torch.full((len(space), 1), len(TAGS)))
 
-    def score(self, memory: Memory, nodes: Position) -> Tensor:
+    def score(self, memory: Memory, nodes: TaggingPosition) -> Tensor:
         run, word = memory.features[nodes.examples, nodes.word][:, None].unbind(dim=-1)
         run = run % len(self.theta)
         return self.theta[run, word] + self.theta[run, len(WORDS) + memory.last]
 
-    def advance(self, memory: Memory, nodes: Position, move: bl.Move) -> Memory:
+    def advance(self, memory: Memory, nodes: TaggingPosition, move: bl.Move) -> Memory:
         return Memory(memory.features, move.actions)
 
 

@@ -16,9 +16,7 @@ from typing import Any
 from grid import run_grid
 
 from beamlearn.comparison.runner import Entry
-from beamlearn.tasks.tagging.experiment import Experiment
-from beamlearn.tasks.tagging.sentences import DataSettings
-from beamlearn.tasks.tagging.settings import TaggerSettings
+from beamlearn.tasks.tagging.settings import TaggerSettings, TaggingExperiment, TaggingFiles
 from beamlearn.training.settings import Learning
 
 STRATEGIES = ("oracle", "stop", "reset", "continue", "interpolate")
@@ -57,8 +55,8 @@ def entries(data: Path, _: Path) -> Iterator[Entry]:
 
 def entry(data: Path, name: str, seed: int, **choices: Any) -> Entry:
     """One training; it is tested greedily and with beams of 4 and 8."""
-    experiment = Experiment(
-        data=DataSettings(
+    experiment = TaggingExperiment(
+        data=TaggingFiles(
             train=str(data / "train.conllu.gz"),
             dev=str(data / "dev.conllu.gz"),
             column="supertag",

@@ -26,9 +26,9 @@ from beamlearn.tasks.decoding import search
 from beamlearn.tasks.tagging.decode import tag
 from beamlearn.tasks.tagging.model import Tagger
 from beamlearn.tasks.tagging.network import NeuralTagger
-from beamlearn.tasks.tagging.sentences import Sentences, read_sentences
+from beamlearn.tasks.tagging.sentences import TaggedSentences, read_sentences
 from beamlearn.tasks.tagging.settings import TaggerSettings
-from beamlearn.tasks.tagging.space import Encoded
+from beamlearn.tasks.tagging.space import TaggingExample
 from beamlearn.training.batches import batches_of
 from beamlearn.training.settings import Learning
 
@@ -54,13 +54,15 @@ def main() -> None:
     report("tagging_speed", rows)
 
 
-def read(data: Path, column: str) -> tuple[Sentences, Sentences]:
+def read(data: Path, column: str) -> tuple[TaggedSentences, TaggedSentences]:
     """The training and the validation set."""
     train, dev = (read_sentences(str(data / f"{s}.conllu.gz"), column) for s in ("train", "dev"))
     return train, dev
 
 
-def trained(settings: TaggerSettings, train: Sentences, width: int) -> tuple[Tagger, list[Any]]:
+def trained(
+    settings: TaggerSettings, train: TaggedSentences, width: int
+) -> tuple[Tagger, list[Any]]:
     """A tagger after a first few hundred rounds, and batches to go on with."""
     tagger = Tagger.build(settings, train.words, train.tags)
     examples = [tagger.encode(w, t) for w, t in zip(train.words, train.tags, strict=True)]
@@ -94,7 +96,9 @@ def training(
     return run
 
 
-def teacher_forced(tagger: Tagger, batches: Sequence[Sequence[Encoded]]) -> Callable[[], None]:
+def teacher_forced(
+    tagger: Tagger, batches: Sequence[Sequence[TaggingExample]]
+) -> Callable[[], None]:
     """The same network in plain PyTorch: one fused LSTM over the right tags, cross-entropy."""
     scorer = tagger.scorer
     assert isinstance(scorer, NeuralTagger)
@@ -119,7 +123,7 @@ def teacher_forced(tagger: Tagger, batches: Sequence[Sequence[Encoded]]) -> Call
     return run
 
 
-def decoding(tagger: Tagger, dev: Sentences, width: int) -> Callable[[], None]:
+def decoding(tagger: Tagger, dev: TaggedSentences, width: int) -> Callable[[], None]:
     """Search all sentences, from numbers to back-pointers."""
     batches = batches_of([tagger.encode(words) for words in dev.words], 64)
 
@@ -130,7 +134,7 @@ def decoding(tagger: Tagger, dev: Sentences, width: int) -> Callable[[], None]:
     return run
 
 
-def tagging(tagger: Tagger, dev: Sentences, width: int) -> Callable[[], object]:
+def tagging(tagger: Tagger, dev: TaggedSentences, width: int) -> Callable[[], object]:
     """Tag all sentences, from words to tags and confidences."""
     return lambda: list(tag(tagger, dev.words, width))
 
@@ -143,7 +147,7 @@ def rows_of(part: str, found: dict[str, Timing], words: int) -> list[dict[str, A
     ]
 
 
-def streaming(train: Sentences, dev: Sentences) -> list[dict[str, Any]]:
+def streaming(train: TaggedSentences, dev: TaggedSentences) -> list[dict[str, Any]]:
     """The tagger of the supertag table."""
     tagger, batches = trained(STREAMING, train, 8)
     few = batches[:24]
@@ -180,7 +184,7 @@ def profile(name: str, run: Callable[[], object]) -> None:
     pstats.Stats(seen).sort_stats("tottime").print_stats(14)
 
 
-def sentence(train: Sentences, dev: Sentences) -> list[dict[str, Any]]:
+def sentence(train: TaggedSentences, dev: TaggedSentences) -> list[dict[str, Any]]:
     """Part-of-speech tagging beside peers, from words to tags."""
     tagger, _ = trained(SENTENCE, train, 4)
     linear, _ = trained(SENTENCE.model_copy(update={"model": "linear"}), train, 1)
@@ -214,7 +218,7 @@ def features(words: Sequence[str]) -> list[list[str]]:
     return rows
 
 
-def crfsuite(train: Sentences, dev: Sentences) -> dict[str, Callable[[], object]]:
+def crfsuite(train: TaggedSentences, dev: TaggedSentences) -> dict[str, Callable[[], object]]:
     """A linear-chain CRF; a few passes are enough to time it."""
     import pycrfsuite
 
@@ -230,7 +234,7 @@ def crfsuite(train: Sentences, dev: Sentences) -> dict[str, Callable[[], object]
     return {"CRFsuite": lambda: [tagger.tag(features(words)) for words in dev.words]}
 
 
-def spacy_tagger(train: Sentences, dev: Sentences) -> dict[str, Callable[[], object]]:
+def spacy_tagger(train: TaggedSentences, dev: TaggedSentences) -> dict[str, Callable[[], object]]:
     """spaCy's default tagger on words that are already split."""
     import spacy
     from spacy.tokens import Doc

@@ -29,7 +29,7 @@ from beamlearn.data.pairs import read_sources
 from beamlearn.search.pooled_search import pooled_search
 from beamlearn.tasks.experiment import load
 from beamlearn.tasks.transduction.model import Transducer
-from beamlearn.tasks.transduction.space import Encoded, TransductionSpace
+from beamlearn.tasks.transduction.space import TransductionExample, TransductionSpace
 from beamlearn.tasks.transduction.task import TRANSDUCTION
 from beamlearn.tasks.transduction.transformer import TransformerTransducer
 
@@ -64,7 +64,7 @@ def measure(
     scorer: TransformerTransducer,
     theirs: Any,
     fast: Any,
-    sources: list[Encoded],
+    sources: list[TransductionExample],
     width: int,
 ) -> dict[str, Any]:
     """One cell of the grid."""

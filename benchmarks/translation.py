@@ -20,9 +20,11 @@ import sentencepiece
 from grid import run_grid
 
 from beamlearn.comparison.runner import Entry
-from beamlearn.tasks.transduction.experiment import Experiment
-from beamlearn.tasks.transduction.pairs import DataSettings
-from beamlearn.tasks.transduction.settings import TransducerSettings
+from beamlearn.tasks.transduction.settings import (
+    TransducerSettings,
+    TransductionExperiment,
+    TransductionFiles,
+)
 from beamlearn.training.settings import Learning
 
 BEAM = {"width": "4", "learning_rate": 1e-5, "epochs": 1}
@@ -100,8 +102,8 @@ def entry(
     """One training; it is tested at both widths."""
     train, dev, test = (str(data / f"{part}.tok.tsv.gz") for part in ("train", "val", "test2016"))
     learning = {**choices, "batch_size": 64, "seed": seed, "patience": 0}
-    experiment = Experiment(
-        data=DataSettings(train=train, dev=dev, limit=limit),
+    experiment = TransductionExperiment(
+        data=TransductionFiles(train=train, dev=dev, limit=limit),
         transducer=TransducerSettings.model_validate(transducer),
         learning=Learning.model_validate(learning),
         warm_start=start,

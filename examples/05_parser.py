@@ -73,7 +73,7 @@ SMALL: dict[str, Any] = {
     "learning_rate": 0.02,
     "min_count": 1,
     "affix_length": 0,
-    "spelled": 0,
+    "max_characters": 0,
     "word_size": 24,
     "encoder_size": 32,
     "encoder_layers": 1,

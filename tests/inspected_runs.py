@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import tiny
 import tiny_pairs
 
-from beamlearn.reports.inspector import Inspected
+from beamlearn.reports.inspector import InspectedRun
 from beamlearn.reports.inspector.server import bound, server
 from beamlearn.tasks.registry import load
 from beamlearn.tasks.tagging.task import TAGGING
@@ -32,7 +32,7 @@ def inspected(folder, *names, width=2):
     for name in names:
         model, experiment = load(folder / name)
         data = TAGGING.read(experiment.data.dev, experiment)
-        found.append(Inspected(name, TAGGING, model, width, data))
+        found.append(InspectedRun(name, TAGGING, model, width, data))
     return found
 
 

@@ -12,7 +12,7 @@ from beamlearn.tasks.tagging.bio import legal_pairs
 from beamlearn.tasks.tagging.model import Tagger
 from beamlearn.tasks.tagging.network import NeuralTagger
 from beamlearn.tasks.tagging.settings import TaggerSettings
-from beamlearn.tasks.tagging.space import UNSEEN, Encoded, TaggingSpace
+from beamlearn.tasks.tagging.space import UNSEEN, TaggingExample, TaggingSpace
 
 BIO = ("B-X", "B-Y", "I-X", "I-Y", "O")
 BIO_RULES = [rule.tolist() for rule in legal_pairs(BIO)]
@@ -22,7 +22,7 @@ FORMS = 6
 def encoded(forms, gold=None):
     """A sentence of one feature per word."""
     features = torch.tensor(forms, dtype=torch.long).view(len(forms), 1)
-    return Encoded(features, None if gold is None else torch.tensor(gold, dtype=torch.long))
+    return TaggingExample(features, None if gold is None else torch.tensor(gold, dtype=torch.long))
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def neural(tags=4, **options):
 def random_sentences(lengths):
     """Sentences for `neural`."""
     generator = torch.Generator().manual_seed(0)
-    return [Encoded(torch.randint(0, 5, (n, 3), generator=generator)) for n in lengths]
+    return [TaggingExample(torch.randint(0, 5, (n, 3), generator=generator)) for n in lengths]
 
 
 SMALL = TaggerSettings(

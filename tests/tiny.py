@@ -4,10 +4,9 @@ import random
 from functools import partial
 
 from beamlearn.tasks import experiment as experiments
-from beamlearn.tasks.tagging.experiment import Experiment
 from beamlearn.tasks.tagging.model import Tagger
-from beamlearn.tasks.tagging.sentences import DataSettings, Sentences
-from beamlearn.tasks.tagging.settings import TaggerSettings
+from beamlearn.tasks.tagging.sentences import TaggedSentences
+from beamlearn.tasks.tagging.settings import TaggerSettings, TaggingExperiment, TaggingFiles
 from beamlearn.tasks.tagging.task import TAGGING
 from beamlearn.training.checkpointer import Checkpointer
 from beamlearn.training.settings import Learning
@@ -34,7 +33,7 @@ def sentences(count, seed=0):
     """Random words; the tag of one in four depends on the tag before it."""
     draw = random.Random(seed)
     words = [draw.choices(list(TAGS), k=draw.randint(1, 6)) for _ in range(count)]
-    return Sentences(words, [tags_of(sentence, draw) for sentence in words])
+    return TaggedSentences(words, [tags_of(sentence, draw) for sentence in words])
 
 
 def tags_of(words, draw):
@@ -71,13 +70,13 @@ def training(train=9, dev=4, network=(), **learning):
 def experiment(folder, train=12, dev=None, network=(), limit=None, warm_start=None, **learning):
     """An experiment with its files, which are written to `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    data = DataSettings(
+    data = TaggingFiles(
         train=conllu(folder / "train.conllu", sentences(train)),
         dev=None if dev is None else conllu(folder / "dev.conllu", sentences(dev, seed=1)),
         limit=limit,
     )
     chosen = {"width": 3, "batch_size": 4, "epochs": 3, "learning_rate": 0.05, **learning}
-    return Experiment(
+    return TaggingExperiment(
         data=data,
         tagger=TaggerSettings(**{**NETWORK, **dict(network)}),
         learning=Learning(**chosen),

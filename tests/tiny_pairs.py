@@ -4,10 +4,13 @@ import random
 from functools import partial
 
 from beamlearn.tasks import experiment as experiments
-from beamlearn.tasks.transduction.experiment import Experiment
 from beamlearn.tasks.transduction.model import Transducer
-from beamlearn.tasks.transduction.pairs import DataSettings, Pairs
-from beamlearn.tasks.transduction.settings import TransducerSettings
+from beamlearn.tasks.transduction.pairs import Pairs
+from beamlearn.tasks.transduction.settings import (
+    TransducerSettings,
+    TransductionExperiment,
+    TransductionFiles,
+)
 from beamlearn.tasks.transduction.task import TRANSDUCTION
 from beamlearn.training.settings import Learning
 
@@ -68,8 +71,8 @@ def experiment(folder, train=12, network=(), warm_start=None, text=None, **learn
     path = folder / "train.tsv"
     path.write_text(tsv(pairs(train)) if text is None else text, encoding="utf-8")
     chosen = {"width": 3, "batch_size": 4, "epochs": 2, "learning_rate": 0.03, **learning}
-    return Experiment(
-        data=DataSettings(train=str(path)),
+    return TransductionExperiment(
+        data=TransductionFiles(train=str(path)),
         transducer=TransducerSettings(**{**NETWORK, "target_tokens": "words", **dict(network)}),
         learning=Learning(**chosen),
         warm_start=None if warm_start is None else str(warm_start),

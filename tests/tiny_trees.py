@@ -5,8 +5,8 @@ from functools import partial
 
 from beamlearn.tasks import experiment as experiments
 from beamlearn.tasks.parsing.model import Parser
-from beamlearn.tasks.parsing.sentences import Sentences
-from beamlearn.tasks.parsing.settings import Experiment, ParserSettings
+from beamlearn.tasks.parsing.sentences import ParsedSentences
+from beamlearn.tasks.parsing.settings import ParserSettings, ParsingExperiment
 from beamlearn.tasks.parsing.task import PARSING
 from beamlearn.tasks.parsing.tree import Tree
 from beamlearn.tasks.settings import Files
@@ -17,7 +17,7 @@ NETWORK = {
     "word_size": 8,
     "affix_length": 1,
     "affix_size": 4,
-    "spelled": 3,
+    "max_characters": 3,
     "character_size": 4,
     "encoder_size": 8,
     "encoder_layers": 1,
@@ -40,7 +40,7 @@ def sentences(count, seed=0, tagged=False):
     rows = [sentence(draw, crossing=number % 4 == 3) for number in range(count)]
     words, tags, heads, relations = zip(*rows, strict=True)
     trees = [Tree(tuple(h), tuple(r)) for h, r in zip(heads, relations, strict=True)]
-    return Sentences(list(words), trees, list(tags) if tagged else None)
+    return ParsedSentences(list(words), trees, list(tags) if tagged else None)
 
 
 def sentence(draw, crossing=False):
@@ -93,7 +93,7 @@ def experiment(folder, train=12, network=(), warm_start=None, tagged=False, **le
     path = folder / "train.conllu"
     path.write_text(conllu(sentences(train, tagged=tagged)), encoding="utf-8")
     chosen = {"width": 3, "batch_size": 4, "epochs": 2, "learning_rate": 0.03, **learning}
-    return Experiment(
+    return ParsingExperiment(
         data=Files(train=str(path)),
         parser=ParserSettings(**{**NETWORK, **dict(network)}),
         learning=Learning(**chosen),

@@ -6,7 +6,7 @@ import torch
 
 from beamlearn.search.neighbors import Move
 from beamlearn.tasks.parsing.actions import LOST, Actions
-from beamlearn.tasks.parsing.space import Encoded, ParsingSpace
+from beamlearn.tasks.parsing.space import ParsingExample, ParsingSpace
 
 
 def random_tree(n, rng):
@@ -50,7 +50,7 @@ def space_of(system, trees, relations=("a",), cost="labeled", *, roots=("root",)
     """The parses of sentences with these trees, whose words all look the same."""
     actions = Actions(system.kinds, tuple(relations), tuple(roots))
     sentences = [
-        Encoded(
+        ParsingExample(
             torch.zeros(len(tree), 1, dtype=torch.long),
             torch.tensor([head for head, _ in tree], dtype=torch.long),
             torch.tensor([actions.number(name, head == 0) for head, name in tree]).long(),

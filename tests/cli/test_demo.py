@@ -18,7 +18,7 @@ from beamlearn.reports import figure_file as drawing
 from beamlearn.reports.figure_file import FigureError
 from beamlearn.tasks.decoding import search
 from beamlearn.tasks.tagging.decode import tag
-from beamlearn.tasks.tagging.sentences import Sentences, read_sentences
+from beamlearn.tasks.tagging.sentences import TaggedSentences, read_sentences
 from beamlearn.training.run import RunError
 
 
@@ -47,7 +47,7 @@ def test_recordings_are_split(corpus):
 
 def test_punctuation_is_not_spoken():
     utterances = [[("旅行", "vn"), ("啊", "y"), ("?", "w")], [(".", "w")], [("係", "v")]]
-    assert spoken(utterances) == Sentences(
+    assert spoken(utterances) == TaggedSentences(
         [["旅", "行", "啊"], ["係"]], [["B-vn", "I-vn", "B-y"], ["B-v"]]
     )
     assert len(spoken(utterances, 1)) == 1
@@ -132,7 +132,9 @@ def test_without_a_convincing_utterance_the_nearest_is_shown(demo):
 def test_the_utterance_that_only_the_beam_gets_right(demo):
     out, _ = demo
     tagger, _ = load(out / "beam")
-    test = Sentences([["我"] * 5, ["我"] * 6, ["佢"] * 6], [["B-r"] * 5, ["B-r"] * 6, ["B-r"] * 6])
+    test = TaggedSentences(
+        [["我"] * 5, ["我"] * 6, ["佢"] * 6], [["B-r"] * 5, ["B-r"] * 6, ["B-r"] * 6]
+    )
     right = [tuple(labels) for labels in test.tags]
     once = [("B-v",) * 5, ("B-v", *right[1][1:]), ("B-v",) * 2 + right[2][2:]]
     example = choose(test, (tagger, once), (tagger, right), 8)
@@ -147,9 +149,9 @@ def test_the_utterance_that_only_the_beam_gets_right(demo):
 def test_places_are_those_in_the_beam(demo):
     out, _ = demo
     tagger, _ = load(out / "beam")
-    sentence = Sentences([["我", "係"]], [["B-r", "B-v"]])
+    sentence = TaggedSentences([["我", "係"]], [["B-r", "B-v"]])
     [(_, best)] = tag(tagger, sentence.words, 8)
-    [places] = follow(tagger, Sentences(sentence.words, [list(best.tags)]), 8)
+    [places] = follow(tagger, TaggedSentences(sentence.words, [list(best.tags)]), 8)
     assert places[-1] == 1
     [narrow] = follow(tagger, sentence, 1)
     assert None in narrow

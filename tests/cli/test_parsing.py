@@ -265,7 +265,7 @@ def damaged(change):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "train.conllu: Sentences were expected, but the file has none"),
+        ("", "train.conllu: The file must have at least one sentence, got none"),
         (damaged((7, "0", "root")), "train.conllu:7: A tree must have one root, but words 3 and 4"),
         (damaged((5, "4", "x")), "train.conllu:3: A tree must have one root, but no word has"),
         (damaged((3, "2", "x")).replace("RB\t_\t3", "RB\t_\t1"), "they lead from 1 to 2 to 1"),

@@ -60,13 +60,12 @@ def test_help_has_an_example_for_every_command(capsys):
 
 
 def test_every_setting_is_an_option(capsys):
-    from beamlearn.tasks.tagging.sentences import DataSettings
-    from beamlearn.tasks.tagging.settings import TaggerSettings
+    from beamlearn.tasks.tagging.settings import TaggerSettings, TaggingFiles
     from beamlearn.training.settings import Learning
 
     beamlearn("train", "tag", "--help")
     text = capsys.readouterr().out
-    for model in (DataSettings, Learning, TaggerSettings):
+    for model in (TaggingFiles, Learning, TaggerSettings):
         for name in model.model_fields:
             assert f"--{name.replace('_', '-')}"[:18] in text
 
@@ -172,7 +171,7 @@ def test_bio_columns_have_span_f1_and_constraints(tmp_path, capsys):
 
 def test_constraints_need_bio(tmp_path, capsys):
     assert train(tmp_path, "--constrained") == 2
-    assert "Constraints need BIO tags" in capsys.readouterr().err
+    assert "`constrained` needs BIO tags" in capsys.readouterr().err
     assert not (tmp_path / "run" / "config.json").exists()
 
 

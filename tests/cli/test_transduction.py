@@ -299,9 +299,9 @@ def test_other_options_are_refused(trained, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "train.tsv: Pairs were expected, but the file has none."),
+        ("", "train.tsv: The file must have at least one pair, got none."),
         ("a b\nc d\n", "train.tsv: Every line must be a source and a target with a tab between"),
-        ("a\tx\nb x\n", "train.tsv:2: A tab between source and target was expected, but 'b x'"),
+        ("a\tx\nb x\n", "train.tsv:2: A line must have a tab between source and target, but 'b x'"),
         ("a\tx\nb\ty\tz\n", "train.tsv:2: A line must have one tab, between source and target"),
         ("a\tx\n\nb\ty\n", "train.tsv:2: A source and a target with a tab between them were"),
     ],
@@ -324,7 +324,7 @@ def test_other_wrong_input(tmp_path, capsys):
         (None, ["--model", "gru"], "'lstm' or 'transformer', got 'gru'"),
         (None, ["--cost", "bleu", "--insertion", 2], "`insertion` goes with the cost edit"),
         (None, ["--model", "transformer", "--heads", 3], "`heads` must divide `size`"),
-        (None, ["--dev", tmp_path / "none.tsv"], "none.tsv: A file was expected, but there is"),
+        (None, ["--dev", tmp_path / "none.tsv"], "none.tsv: There is no such file"),
     ):
         assert train(tmp_path, *arguments, text=text) == 2
         assert sentence in one_sentence(capsys)

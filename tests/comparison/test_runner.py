@@ -37,7 +37,7 @@ def test_compare(tmp_path):
     begun = begin(two.experiment, out / "two")
     part(begun, 4)  # interrupted
     found = {}
-    match = r"1 of 3 entries failed \(bad\); bad: .*bad/train.conllu: A file was expected"
+    match = r"1 of 3 entries failed \(bad\); bad: .*bad/train.conllu: There is no such file"
     with pytest.raises(CompareError, match=match) as error:  # noqa: PT012 (it fails at the end)
         for done, results in compare([bad, one, two], out, processes=2):
             found[done.name] = results

@@ -54,11 +54,11 @@ def test_a_comment_stands_before_a_sentence_of_a_file_with_tabs():
     [
         (
             "a b\n\nc",
-            r"f:3: .* as the first, 2 \(line 1\), but 1 came; .* separated by spaces here",
+            r"f:3: .* as the first, 2 \(line 1\), got 1; .* separated by spaces in this file",
         ),
-        ("\na\tb\tc\nd\te", r"f:3: .*, 3 \(line 2\), but 2 came; .* separated by one tab here"),
-        ("a\tb\nc d", "f:2: .* but 1 came"),
-        ("a\tb\n\tc", "f:2: Every line needs a word in column 1, but it is empty"),
+        ("\na\tb\tc\nd\te", r"f:3: .*, 3 \(line 2\), got 2; .* separated by one tab in this file"),
+        ("a\tb\nc d", "f:2: .* got 1"),
+        ("a\tb\n\tc", "f:2: Every line needs a word in column 1, but this one is empty"),
     ],
 )
 def test_what_is_wrong_with_a_line(text, message):

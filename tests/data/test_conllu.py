@@ -47,17 +47,17 @@ def test_ends_and_blanks_of_lines():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ("1\tword\n", "f:3: A CoNLL-U line must have 10 fields .* but 2 came; write '_' where"),
-        ("1 a b c d e 0 root _ _\n", "but 1 came; put tabs where there are spaces now"),
-        (line("1-2").replace("\t_\n", "\n"), "f:3: .* but 9 came"),
-        (line("1.1").replace("\n", "\t_\n"), "but 11 came; remove the fields after MISC"),
-        (line("x"), "f:3: An id must be a number such as 1, .* but 'x' came; correct column 1"),
-        (line("1-2x"), "An id must be .* but '1-2x' came"),
+        ("1\tword\n", "f:3: A CoNLL-U line must have 10 fields .* got 2; write '_' where"),
+        ("1 a b c d e 0 root _ _\n", "got 1; replace the spaces by tabs"),
+        (line("1-2").replace("\t_\n", "\n"), "f:3: .* got 9"),
+        (line("1.1").replace("\n", "\t_\n"), "got 11; remove the fields after MISC"),
+        (line("x"), "f:3: An id must be a number such as 1, .* got 'x'; correct column 1"),
+        (line("1-2x"), "An id must be .* got '1-2x'"),
         (line("²"), "An id must be a number such as 1"),
-        (line(""), "An id must be a number such as 1, .* but '' came"),
-        (line("2"), "f:3: The words of a sentence must be numbered 1, 2, ..., but 2 came for 1"),
-        (line("01"), "but 01 came for 1; number the words anew"),
-        (line("1") + line("1"), "f:4: .* but 1 came for 2; put a blank line between sentences"),
+        (line(""), "An id must be a number such as 1, .* got ''"),
+        (line("2"), "f:3: The words of a sentence must be numbered 1, 2, ..., got 2 instead of 1"),
+        (line("01"), "got 01 instead of 1; renumber the words"),
+        (line("1") + line("1"), "f:4: .* got 1 instead of 2; put a blank line between sentences"),
         (line("1", ""), "f:3: Every word needs a form, but column 2 is empty"),
     ],
 )
@@ -77,7 +77,7 @@ def test_trees():
 @pytest.mark.parametrize("head", ["_", "", "-1", "3", "1", "1.1", "²"])
 def test_heads_that_are_none(head):
     (sentence,) = parse([line("1", head=head, deprel="det"), line("2")], "f")
-    with pytest.raises(DataError, match=r"^f:1: A head must .*\(1 to 2\).* came for word 1"):
+    with pytest.raises(DataError, match=r"^f:1: A head must .*\(1 to 2\).* for word 1"):
         heads(sentence, "f")
     with pytest.raises(DataError, match="^CoNLL-U:1: A head must"):
         heads(sentence)
@@ -88,7 +88,7 @@ def test_heads_that_are_none(head):
     [
         ("23124", "^f:4: A tree must have one root, but no word has head 0; correct column 7"),
         ("03004", "^f:7: A tree must have one root, but words 1 and 3 both have head 0; correct"),
-        ("03425", "^f:9: A head must be the number of another word .* but '5' came for word 5"),
+        ("03425", "^f:9: A head must be the number of another word .* got '5' for word 5"),
         ("03421", "^f:6: The heads .* but here they lead from 2 to 3 to 4 to 2; correct column 7"),
     ],
 )
@@ -104,7 +104,7 @@ def test_heads_that_are_no_tree(numbers, message):
 
 def test_relations_that_are_none():
     (sentence,) = parse([line("1", deprel="_")], "f")
-    with pytest.raises(DataError, match="^f:1: Every word needs a relation to its head, but '_'"):
+    with pytest.raises(DataError, match="^f:1: Every word needs a relation to its head, got '_'"):
         relations(sentence, "f")
 
 

@@ -131,7 +131,7 @@ def test_conllu_there_and_back(read, case, data):
 def test_columns_there_and_back(read, case, data):
     document = read(case.text(), "columns")
     assert document.words() == case.words
-    with pytest.raises(DataError, match="that holds the words"):
+    with pytest.raises(DataError, match="which holds the words"):
         document.column("1")
     assert document.column("2") == case.labels
     assert document.column(str(1 - document.width)) == case.labels
@@ -256,12 +256,12 @@ def test_comments_before_a_line_without_end(read, before, added):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (CONLLU.replace("\t2\tdep", "\t_\t_"), "f:1: A head must be .* but '_' came for word 1"),
-        (CONLLU.replace("\t2\tdep", "\t3\tdep"), "f:1: A head .* but '3' came for word 1"),
+        (CONLLU.replace("\t2\tdep", "\t_\t_"), "f:1: A head must be .* got '_' for word 1"),
+        (CONLLU.replace("\t2\tdep", "\t3\tdep"), "f:1: A head .* got '3' for word 1"),
         (CONLLU.replace("\t0\tdep", "\t0\t_"), "f:2: Every word needs a relation to its head"),
         (CONLLU.replace("\t2\tdep", "\t0\tdep"), "f:2: A tree must have one root, but words 1 and"),
         (CONLLU.replace("\t0\tdep", "\t1\tdep"), "f:1: A tree must have one root, but no word"),
-        ("a X\n", "f: Trees need a CoNLL-U file, but this one has columns; convert it"),
+        ("a X\n", "f: Trees need a CoNLL-U file, but this is a column file; convert it"),
     ],
 )
 def test_trees_that_are_none(read, text, message):
@@ -272,17 +272,17 @@ def test_trees_that_are_none(read, text, message):
 @pytest.mark.parametrize(
     ("trees", "comments", "message"),
     [
-        ([], None, "f: `heads` must hold one list for each of the 1 sentence, but 0 came"),
-        ([([0], ["a", "b"])], None, "f:1: `heads` must .* each of the 2 words .* but 1 came"),
-        ([([2, 0], ["a"])], None, "f:1: `relations` must .* each of the 2 words .* but 1 came"),
-        ([([3, 0], ["a", "b"])], None, r"f:1: A head must .*\(1 to 2\).* but 3 came for word 1"),
-        ([([-1, 0], ["a", "b"])], None, "f:1: A head must .* but -1 came for word 1"),
-        ([([2, 2], ["a", "b"])], None, "f:2: A head must .* but 2 came for word 2"),
-        ([([2, 0], ["a", ""])], None, "must not be empty nor contain any of .* but '' came"),
-        ([([2, 0], ["a", "b\tc"])], None, r"but 'b\\tc' came"),
-        (TREE, [], "f: `comments` must hold one list for each of the 1 sentence, but 0 came"),
-        (TREE, [["text"]], "f: A comment must be one line that begins with '#', .* 'text' came"),
-        (TREE, [["# a\nb"]], r"but '# a\\nb' came; write '# ' before each of its lines"),
+        ([], None, "f: `heads` must hold one list for each of the 1 sentence, got 0"),
+        ([([0], ["a", "b"])], None, "f:1: `heads` must .* each of the 2 words .* got 1"),
+        ([([2, 0], ["a"])], None, "f:1: `relations` must .* each of the 2 words .* got 1"),
+        ([([3, 0], ["a", "b"])], None, r"f:1: A head must .*\(1 to 2\).* got 3 for word 1"),
+        ([([-1, 0], ["a", "b"])], None, "f:1: A head must .* got -1 for word 1"),
+        ([([2, 2], ["a", "b"])], None, "f:2: A head must .* got 2 for word 2"),
+        ([([2, 0], ["a", ""])], None, "must not be empty or contain any of .* got ''"),
+        ([([2, 0], ["a", "b\tc"])], None, r"got 'b\\tc'"),
+        (TREE, [], "f: `comments` must hold one list for each of the 1 sentence, got 0"),
+        (TREE, [["text"]], "f: A comment must be one line that begins with '#', .* got 'text'"),
+        (TREE, [["# a\nb"]], r"got '# a\\nb'; give one comment for each line"),
     ],
 )
 def test_trees_that_cannot_be_written(read, trees, comments, message):
@@ -310,9 +310,9 @@ def test_the_layout_shows_in_name_or_content(read, monkeypatch):
     assert read("1\tNUM\n").layout == "columns"
     assert read("\t".join("abcdefghij")).layout == "columns"
     assert read(CONLLU, "columns").width == 10
-    with pytest.raises(DataError, match="must have 10 fields .* but 2 came; .* layout 'columns'"):
+    with pytest.raises(DataError, match="must have 10 fields .* got 2; .* layout 'columns'"):
         read("a\tX\n", name="f.conllu.gz")
-    with pytest.raises(DataError, match="but 1 came; put tabs where there are spaces now"):
+    with pytest.raises(DataError, match="got 1; replace the spaces by tabs"):
         read(CONLLU.replace("\t", "  "))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(CONLLU.encode())))
     document = read_document("-")
@@ -340,18 +340,18 @@ def test_no_words_no_labels(read):
         (CONLLU, "0", "no column called '0'.* Known: upos, xpos, feats, supertag, 1, ..., 10"),
         (CONLLU, "11", "no column called '11'"),
         (CONLLU, "-1", "no column called '-1'"),
-        (CONLLU, "xpos", "f:1: Labels were expected in column xpos, but it is '_' for every word"),
-        (CONLLU, "5", "f:1: Labels were expected in column 5, but it is '_'"),
+        (CONLLU, "xpos", "f:1: Column xpos must hold labels, but it is '_' for every word"),
+        (CONLLU, "5", "f:1: Column 5 must hold labels, but it is '_'"),
         (CONLLU.replace("\tX\t", "\t\t"), "upos", "f:1: Every word needs a label in column upos"),
         (CONLLU.replace("\t2\tdep", "\t_\t_"), "supertag", "f:1: A head must be the number"),
         (CONLLU.replace("0\tdep", "0\t_"), "supertag", "f:2: Every word needs a relation"),
         ("a X\n", "upos", "f: There is no column called 'upos'.* Known: 1, 2, -1"),
         ("a X\n", "02", "no column called '02'"),
-        ("a X\n", "3", "f: Labels were expected in column 3, but .* this file have 2 columns"),
-        ("a X\n", "-2", "Labels were expected in column -2"),
-        ("a X\n", "-3", "Labels were expected in column -3"),
-        ("a\n", "-1", "Labels were expected in column -1, but .* this file have 1 column;"),
-        ("a\tX\nb\t\n", "2", "f:2: Every word needs a label in column 2, but it is empty"),
+        ("a X\n", "3", "f: `column` must exist in this file, which has 2 columns, got 3"),
+        ("a X\n", "-2", "`column` must exist .* got -2"),
+        ("a X\n", "-3", "`column` must exist .* got -3"),
+        ("a\n", "-1", "which has 1 column, got -1;"),
+        ("a\tX\nb\t\n", "2", "f:2: Every word needs a label in column 2, but this one is empty"),
     ],
 )
 def test_labels_that_are_not_there(read, text, name, message):
@@ -362,7 +362,9 @@ def test_labels_that_are_not_there(read, text, name, message):
 def test_no_features_is_a_label_unless_nothing_is_annotated(read):
     assert read(CONLLU).column("feats") == read(CONLLU).column("6") == [["_", "_"]]
     bare = CONLLU.replace("\tX\t", "\t_\t").replace("\tY\t", "\t_\t")
-    with pytest.raises(DataError, match="expected in column feats, but it is '_' for every word"):
+    with pytest.raises(
+        DataError, match="Column feats must hold labels, but it is '_' for every word"
+    ):
         read(bare).column("feats")
     half = CONLLU.replace("\tX\t", "\t_\t")
     assert read(half).column("upos") == [["_", "Y"]]
@@ -371,12 +373,12 @@ def test_no_features_is_a_label_unless_nothing_is_annotated(read):
 @pytest.mark.parametrize(
     ("text", "column", "values", "message"),
     [
-        (CONLLU, "upos", [], "f: `values` must hold one list for each of the 1 sentence, but 0"),
-        (CONLLU, "upos", [["X"]], "f:1: .* for each of the 2 words of the sentence .* but 1 came"),
-        (CONLLU, "upos", [["X", ""]], "must not be empty nor contain any of .* but '' came"),
-        (CONLLU, "upos", [["X", "a\tb"]], r"but 'a\\tb' came; rename the label"),
-        (CONLLU, "upos", [["X", "a\n"]], r"but 'a\\n' came"),
-        (CONLLU, "supertag", [["X", "a|b"]], r"but 'a\|b' came"),
+        (CONLLU, "upos", [], "f: `values` must hold one list for each of the 1 sentence, got 0"),
+        (CONLLU, "upos", [["X"]], "f:1: .* for each of the 2 words of the sentence .* got 1"),
+        (CONLLU, "upos", [["X", ""]], "must not be empty or contain any of .* got ''"),
+        (CONLLU, "upos", [["X", "a\tb"]], r"got 'a\\tb'; rename the label"),
+        (CONLLU, "upos", [["X", "a\n"]], r"got 'a\\n'"),
+        (CONLLU, "supertag", [["X", "a|b"]], r"got 'a\|b'"),
         (CONLLU, "form", [["X", "Y"]], "no column called 'form'"),
         (CONLLU, "1", [["X", "Y"]], "f: Labels must not replace the words, but column 1"),
         (CONLLU, "2", [["X", "Y"]], "Labels must not replace the words, but column 2"),

@@ -51,9 +51,9 @@ def test_lines_are_continued():
 
 
 def test_utterances_without_tags():
-    with pytest.raises(DataError, match="f:3: An utterance needs .* each of its 3 words, but 4"):
+    with pytest.raises(DataError, match="f:3: An utterance needs .* each of its 3 words, got 4"):
         parse([*CHAT[:3], *CHAT[4:]], "f")
-    with pytest.raises(DataError, match="f:7: An utterance needs .* 2 words, but none came"):
+    with pytest.raises(DataError, match="f:7: An utterance needs .* 2 words, got none"):
         parse(CHAT[:7], "f")
 
 

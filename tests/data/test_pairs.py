@@ -72,18 +72,21 @@ def test_empty_cells_of_a_table_are_no_further_references():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a b\nc d\n", "^f: Every line must be a source and a target .* no line .* has a tab; "),
-        ("a\n\n", "^f: Every line must be .* no line of this file has a tab; separate them"),
-        ("a\tb\n\nc\td\n", "^f:2: .* expected, but the line is empty; .* empty field before a tab"),
-        ("a\tb\n\n", "^f:2: .* but the line is empty; remove it"),
-        ("\n\n", "^f:1: .* but the line is empty; remove it"),
-        ("a\tb\nc d\n", "^f:2: A tab .* was expected, but 'c d' has none; add it .* empty target"),
-        ("a\tb\n \n", "^f:2: A tab .* was expected, but ' ' has none"),
+        ("a b\nc d\n", "^f: Every line must have a source and a target .* no line .* has a tab; "),
+        ("a\n\n", "^f: Every line must have .* no line of this file has a tab; add the tabs"),
+        ("a\tb\n\nc\td\n", "^f:2: .* but this one is empty; .* empty field before a tab"),
+        ("a\tb\n\n", "^f:2: .* but this one is empty; remove it"),
+        ("\n\n", "^f:1: .* but this one is empty; remove it"),
+        (
+            "a\tb\nc d\n",
+            "^f:2: A line must have a tab .* but 'c d' has none; add it .* empty target",
+        ),
+        ("a\tb\n \n", "^f:2: A line must have a tab .* but ' ' has none"),
         (
             "a\tb\nc\td\te\n",
-            r"^f:2: A line must have one tab, .* but 2 came; .* several .--references. if what",
+            r"^f:2: A line must have one tab, .* got 2; .* .several. if they separate",
         ),
-        ("a\tb\t\n", r"^f:1: A line must have one tab, .* but 2 came; remove the others, or "),
+        ("a\tb\t\n", r"^f:1: A line must have one tab, .* got 2; remove the others, or "),
     ],
 )
 def test_what_is_wrong_with_a_file(text, message):
@@ -92,9 +95,9 @@ def test_what_is_wrong_with_a_file(text, message):
 
 
 def test_sources_have_one_tab_at_most_too():
-    with pytest.raises(DataError, match="^f:2: A line must have one tab, .* but 3 came; "):
+    with pytest.raises(DataError, match="^f:2: A line must have one tab, .* got 3; "):
         parse_sources(["a\n", "b\tc\td\te\n"], "f")
-    with pytest.raises(DataError, match="^f: Every line must be a source and a target"):
+    with pytest.raises(DataError, match="^f: Every line must have a source and a target"):
         pairs("a\nb", "several")
 
 
@@ -140,13 +143,13 @@ def test_files(tmp_path, monkeypatch):
 def test_messages_name_the_file(tmp_path, monkeypatch):
     path = tmp_path / "f.tsv"
     path.write_bytes(b"a\tb\n\n")
-    with pytest.raises(DataError, match=r"f.tsv:2: .* the line is empty"):
+    with pytest.raises(DataError, match=r"f.tsv:2: .* this one is empty"):
         read_references(path)
     assert read_sources(path)[1] == Pair("", (), 2)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\tb\tc\n")))
     with pytest.raises(DataError, match=r"^standard input:1: A line must have one tab"):
         read_sources("-")
-    with pytest.raises(DataError, match=r"none.tsv: A file was expected, but there is none"):
+    with pytest.raises(DataError, match=r"none.tsv: There is no such file"):
         read_references(tmp_path / "none.tsv")
 
 

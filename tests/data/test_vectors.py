@@ -73,18 +73,18 @@ def test_what_is_written_is_read(tmp_path_factory, table):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", r"vectors\.txt: Vectors were expected for some words, but there are 0"),
-        ("4 2\n" + TEXT, "Vectors were expected for 4 words, but there are 3; copy or download"),
-        ("2 2\n" + TEXT, "Vectors were expected for 2 words, but there are 3"),
-        ("the\n", r"vectors\.txt:1: A line must have a word and its numbers, .* but 0 numbers"),
-        (TEXT + "cat 1\n", r"vectors\.txt:4: .* a word and 2 numbers, .* but 1 numbers came"),
-        (TEXT + "cat 0.1 0.2 0.3\n", "txt:4: .* a word and 2 numbers, .* but more numbers came"),
-        (TEXT + " 1 2\n", "txt:4: .* but no word came"),
-        (TEXT + "\n", "txt:4: .* but no word came"),
-        ("3 3\n" + TEXT, "txt:2: .* a word and 3 numbers, .* but 2 numbers came"),
+        ("", r"vectors\.txt: The file must have vectors for some words, got 0"),
+        ("4 2\n" + TEXT, "must have vectors for 4 words, got 3; copy or download"),
+        ("2 2\n" + TEXT, "must have vectors for 2 words, got 3"),
+        ("the\n", r"vectors\.txt:1: A line must have a word and its numbers, .* got 0"),
+        (TEXT + "cat 1\n", r"vectors\.txt:4: .* a word and 2 numbers, .* got 1"),
+        (TEXT + "cat 0.1 0.2 0.3\n", "txt:4: .* a word and 2 numbers, .* got more"),
+        (TEXT + " 1 2\n", "txt:4: .* got no word"),
+        (TEXT + "\n", "txt:4: .* got no word"),
+        ("3 3\n" + TEXT, "txt:2: .* a word and 3 numbers, .* got 2"),
         (TEXT + "cat x 2\n", "txt:4: A vector must consist of numbers, but could not .*'x'"),
-        (TEXT + "cat 1 nan\n", "txt:4: A vector must consist of finite numbers, but 'nan' came"),
-        (TEXT + "cat 1e99 1\n", "but '1e99' came"),
+        (TEXT + "cat 1 nan\n", "txt:4: A vector must consist of finite numbers, got 'nan'"),
+        (TEXT + "cat 1e99 1\n", "got '1e99'"),
     ],
 )
 def test_what_is_wrong_with_a_text(path, text, message):
@@ -94,7 +94,7 @@ def test_what_is_wrong_with_a_text(path, text, message):
 
 
 def test_text_that_cannot_be_read(tmp_path, path):
-    with pytest.raises(DataError, match="A file was expected, but there is none"):
+    with pytest.raises(DataError, match="There is no such file"):
         read_vectors(path)
     path.write_bytes(b"a 1\n\xe9 2\n")
     with pytest.raises(DataError, match=r"txt:2: Text must be encoded in UTF-8"):
@@ -144,13 +144,13 @@ def test_what_is_wrong_with_a_matrix(tmp_path, suffix):
     with pytest.raises(DataError, match=r"there is no m\.vocab or m\.words or m\.txt; write one"):
         read_vectors(path)
     path = matrix_file(tmp_path, suffix, words=["a"])
-    with pytest.raises(DataError, match=r"m\.vocab: .* for each of the 3 rows of m\..* but 1 line"):
+    with pytest.raises(DataError, match=r"m\.vocab: .* for each of the 3 rows of m\..* got 1"):
         read_vectors(path)
     path = matrix_file(tmp_path, suffix, words=["a", "", "b"])
     with pytest.raises(DataError, match=r"m\.vocab:2: Every line needs a word"):
         read_vectors(path)
     path = matrix_file(tmp_path, suffix, matrix=MATRIX[0])
-    with pytest.raises(DataError, match=r"one row per word was expected, but its shape is \(2,\)"):
+    with pytest.raises(DataError, match=r"one row per word, got the shape \(2,\)"):
         read_vectors(path)
     path = matrix_file(tmp_path, suffix, matrix=MATRIX.double() * 1e99)
     with pytest.raises(DataError, match=r"finite numbers, but that of 'the' \(row 1\) does not"):
@@ -159,7 +159,7 @@ def test_what_is_wrong_with_a_matrix(tmp_path, suffix):
     with pytest.raises(DataError, match="was expected, but it cannot be read"):
         read_vectors(path)
     path.unlink()
-    with pytest.raises(DataError, match="A file was expected, but there is none"):
+    with pytest.raises(DataError, match="There is no such file"):
         read_vectors(path)
 
 
@@ -178,7 +178,5 @@ def test_nothing_is_unpickled(tmp_path):
 
 def test_the_tensor_has_another_name(tmp_path):
     path = matrix_file(tmp_path, ".safetensors", name="weight")
-    with pytest.raises(
-        DataError, match="called 'vectors' was expected, but there is only 'weight'"
-    ):
+    with pytest.raises(DataError, match="called 'vectors', got 'weight'"):
         read_vectors(path)

@@ -8,7 +8,7 @@ from beamlearn.data.text import DataError
 from beamlearn.estimators import BeamParser, BeamTagger
 from beamlearn.estimators.parameters import RUN_ONLY
 from beamlearn.tasks.parsing.attachment import arcs_of
-from beamlearn.tasks.parsing.settings import Experiment, ParserSettings
+from beamlearn.tasks.parsing.settings import ParserSettings, ParsingExperiment
 from beamlearn.tasks.settings import Files
 from beamlearn.training.settings import Learning, SettingsError
 from beamlearn.training.trainer import fit
@@ -231,7 +231,7 @@ def test_folders_of_the_command_line(brief, tmp_path):
         {name: value for name, value in brief.get_params().items() if name in group.model_fields}
         for group in (ParserSettings, Learning)
     ]
-    experiment = Experiment(
+    experiment = ParsingExperiment(
         data=Files(train=str(tmp_path / "train.conllu")),
         parser=ParserSettings(**groups[0]),
         learning=Learning(**groups[1]),

@@ -12,9 +12,7 @@ from beamlearn.estimators import BeamParser, BeamTagger, BeamTransducer
 from beamlearn.estimators.parameters import RUN_ONLY
 from beamlearn.tasks.registry import TASKS
 from beamlearn.tasks.tagging.decode import Tagged
-from beamlearn.tasks.tagging.experiment import Experiment
-from beamlearn.tasks.tagging.sentences import DataSettings
-from beamlearn.tasks.tagging.settings import TaggerSettings
+from beamlearn.tasks.tagging.settings import TaggerSettings, TaggingExperiment, TaggingFiles
 from beamlearn.training.run import RunError
 from beamlearn.training.settings import Learning, SettingsError, groups_in
 from beamlearn.training.trainer import fit
@@ -117,7 +115,7 @@ def test_wrong_values_are_refused_by_name(wrong, sentence):
 
 
 def test_constraints_need_bio():
-    with pytest.raises(ValueError, match="Constraints need BIO tags .* leave `constrained` off"):
+    with pytest.raises(ValueError, match="`constrained` needs BIO tags .* leave `constrained` off"):
         tiny(constrained=True).fit(X, Y)
 
 
@@ -410,8 +408,8 @@ def test_folders_of_the_command_line(fitted, tmp_path):
         {name: value for name, value in TINY.items() if name in group.model_fields}
         for group in (TaggerSettings, Learning)
     ]
-    experiment = Experiment(
-        data=DataSettings(train=str(tmp_path / "train.tsv"), column="2"),
+    experiment = TaggingExperiment(
+        data=TaggingFiles(train=str(tmp_path / "train.tsv"), column="2"),
         tagger=TaggerSettings(**groups[0]),
         learning=Learning(**groups[1]),
     )

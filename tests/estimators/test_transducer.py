@@ -7,9 +7,11 @@ from tiny_pairs import NETWORK, begin, load, pairs, tsv
 from beamlearn.data.text import DataError
 from beamlearn.estimators import BeamTagger, BeamTransducer
 from beamlearn.estimators.parameters import RUN_ONLY
-from beamlearn.tasks.transduction.experiment import Experiment
-from beamlearn.tasks.transduction.pairs import DataSettings
-from beamlearn.tasks.transduction.settings import TransducerSettings
+from beamlearn.tasks.transduction.settings import (
+    TransducerSettings,
+    TransductionExperiment,
+    TransductionFiles,
+)
 from beamlearn.training.settings import Learning, SettingsError
 from beamlearn.training.trainer import fit
 
@@ -202,8 +204,8 @@ def test_folders_of_the_command_line(brief, tmp_path):
         {name: value for name, value in brief.get_params().items() if name in group.model_fields}
         for group in (TransducerSettings, Learning)
     ]
-    experiment = Experiment(
-        data=DataSettings(train=str(tmp_path / "train.tsv")),
+    experiment = TransductionExperiment(
+        data=TransductionFiles(train=str(tmp_path / "train.tsv")),
         transducer=TransducerSettings(**groups[0]),
         learning=Learning(**groups[1]),
     )

@@ -7,7 +7,7 @@ import beamlearn as bl
 from beamlearn.losses import log_loss_neighbors
 from beamlearn.tasks.transduction import transformer
 from beamlearn.tasks.transduction.edit import EditOracle
-from beamlearn.tasks.transduction.space import Encoded, TransductionSpace
+from beamlearn.tasks.transduction.space import TransductionExample, TransductionSpace
 from beamlearn.tasks.transduction.transformer import TransformerTransducer
 
 ACTIONS = 6
@@ -36,7 +36,7 @@ pairs = st.lists(
 
 def encoded(pairs):
     return [
-        Encoded(torch.tensor([*source, 0]), (torch.tensor(target, dtype=torch.long),))
+        TransductionExample(torch.tensor([*source, 0]), (torch.tensor(target, dtype=torch.long),))
         for source, target in pairs
     ]
 

@@ -98,13 +98,15 @@ def test_a_decoder_layer_extends_the_past():
     torch.manual_seed(0)
     layer = DecoderLayer(8, 2, 16)
     x, source = torch.randn(1, 3, 8), torch.randn(1, 5, 8)
-    told = layer.told(source)
+    source_keys = layer.keys_values(source)
     causal = seeing(torch.ones(3, 3, dtype=torch.bool).tril())[None, None]
-    whole, past = layer(x, None, causal, told, None, None)
+    whole, past = layer(x, None, causal, source_keys, None, None)
     assert past.used == 3
     held, found = None, []
     for step in range(3):
-        here, held = layer(x[:, [step]], held, causal[:, :, [step], : step + 1], told, None, None)
+        here, held = layer(
+            x[:, [step]], held, causal[:, :, [step], : step + 1], source_keys, None, None
+        )
         found.append(here)
     torch.testing.assert_close(torch.cat(found, dim=1), whole)
 

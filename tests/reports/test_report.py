@@ -25,18 +25,18 @@ from beamlearn.evaluation.calibration import Bin
 from beamlearn.evaluation.error_profile import Profile
 from beamlearn.evaluation.significance import sign_flip_test
 from beamlearn.reports import figure_file as drawing
-from beamlearn.reports.again import train_command
+from beamlearn.reports.comparison_report import best_places, by_width
+from beamlearn.reports.configuration import train_command
 from beamlearn.reports.curves import Log, compared_curves, learning_curves
 from beamlearn.reports.curves import mean as window_mean
-from beamlearn.reports.errors import BINS, binned, blamed, by_position
+from beamlearn.reports.error_figures import BINS, binned, blamed, by_position
 from beamlearn.reports.figure import canvas
-from beamlearn.reports.of_comparison import best_places, by_width
-from beamlearn.reports.of_run import Tested as OnFile
-from beamlearn.reports.of_run import best_width, measured, worth
 from beamlearn.reports.page import page_of
-from beamlearn.reports.part import Part, Table
 from beamlearn.reports.reliability import calibrated, trusted
-from beamlearn.reports.widths import Grid, against_width, both_widths, grids_of
+from beamlearn.reports.run_report import Tested as OnFile
+from beamlearn.reports.run_report import best_width, measured, worth
+from beamlearn.reports.section import Section, Table
+from beamlearn.reports.widths import WidthGrid, against_width, both_widths, grids_of
 from beamlearn.reports.wording import wider
 from beamlearn.tasks.experiment import read_experiment
 from beamlearn.tasks.registry import TASKS, load
@@ -139,7 +139,7 @@ def test_a_wider_beam_is_tested_on_the_costs(a_run, tmp_path):
     else:
         assert f"changes by {float((three - one).mean()):+.4f} on average" in sentence
         assert (f"p = {p:.3f}" if p >= 0.001 else "p < 0.001") in sentence
-        assert ("is more than luck" in sentence) == (p < 0.05)
+        assert ("is significant" in sentence) == (p < 0.05)
 
 
 def test_the_same_at_all_widths(a_run):
@@ -153,7 +153,7 @@ def test_the_same_at_all_widths(a_run):
     assert worth(tested, ACCURACY) == (
         f"Accuracy is the same with a beam of 2 as with 1: {number} No output changes its cost."
     )
-    (sentence,) = measured(experiment, tested)[0].told
+    (sentence,) = measured(experiment, tested)[0].sentences
     assert sentence.startswith(f"Accuracy is the same with all widths: {number}")
 
 
@@ -196,7 +196,7 @@ def test_epochs_are_compared_with_each_other(a_run):
     log = Log.of(Run.open(a_run).rounds())
     first, last = log.rounds[:3], log.rounds[-3:]
     assert [line["round"] for line in log.validations] == [3, 6, 9]
-    sentence = learning_curves(log).told[0]
+    sentence = learning_curves(log).sentences[0]
     told_losses = [f"{window_mean(part, 'loss'):.4g}" for part in (first, last)]
     assert (
         "From the first epoch to the last, the loss per example went from "
@@ -216,32 +216,32 @@ def test_many_rounds_are_put_together():
     weights = [line["examples"] for line in lines[:10]]
     expected = sum(w * t for w, t in zip(weights, range(1, 11), strict=True)) / sum(weights)
     assert rows[0]["loss"] == pytest.approx(expected) == window_mean(lines[:10], "loss")
-    assert "the mean of 10 rounds" in part.told[0]
+    assert "the mean of 10 rounds" in part.sentences[0]
     assert [figure.name for figure in part.figures][2] == "curve-on_policy"
     assert learning_curves(Log.of([])) is None
 
 
 def test_the_best_epoch_in_words():
     lines = [{"epoch": e, "validation_cost": c} for e, c in ((1, 3.0), (2, 1.5), (3, 2.0))]
-    (sentence,) = learning_curves(Log.of(lines)).told
+    (sentence,) = learning_curves(Log.of(lines)).sentences
     assert "lowest after epoch 2, 1.5; the last epoch has 2." in sentence
-    assert "that is the last one" in learning_curves(Log.of(lines[:2])).told[0]
+    assert "that is the last epoch" in learning_curves(Log.of(lines[:2])).sentences[0]
     only = learning_curves(Log.of([{**ROUND, "round": 1}, {**lines[0], "round": 1}]))
-    assert "The only validation found a cost of 3 per example." in only.told
+    assert "There was one validation, with a cost of 3 per example." in only.sentences
 
 
 def test_only_several_epochs_might_gain_from_more():
     def log(*costs):
         return Log.of([{"epoch": e, "validation_cost": c} for e, c in enumerate(costs, 1)])
 
-    (only,) = compared_curves({"a": [log(2.0)], "b": [log(2.0), log(2.0)]}).told
+    (only,) = compared_curves({"a": [log(2.0)], "b": [log(2.0), log(2.0)]}).sentences
     assert only == "The lowest mean cost on the validation set is that of a and b: 2 per example."
     for logs, sentence in (
         ({"a": [log(2.0)], "b": [log(2.0, 1.0)]}, "Of 1 way to train for several epochs, 1 was b"),
         ({"a": [log(1.0, 2.0)], "b": [log(2.0, 3.0)]}, "Of 2 ways .*, none was best after the las"),
         ({"a": [log(2.0, 1.0)], "b": [log(3.0, 2.0)]}, "Of 2 ways .*, 2 were best .* gain from mo"),
     ):
-        assert re.match(sentence, compared_curves(logs).told[1])
+        assert re.match(sentence, compared_curves(logs).sentences[1])
 
 
 @pytest.mark.parametrize("losses", [(nan, 1.0), (inf, 1.0), (-3.0, -2.0), (-1.0, 1.0), (nan, nan)])
@@ -258,7 +258,7 @@ def test_a_validation_that_is_not_finite_is_not_the_best():
     log = Log.of([{"epoch": e, "validation_cost": c} for e, c in enumerate(costs, 1)])
     assert log.best == 2
     part = learning_curves(log)
-    assert "lowest after epoch 3, 1;" in part.told[0]
+    assert "lowest after epoch 3, 1;" in part.sentences[0]
     assert [row["epoch"] for row in part.figures[0].rows] == [2, 3]
     assert compared_curves({"a": [log]}).figures[0].rows == part_rows("a", {2: 2.0, 3: 1.0})
     assert compared_curves({"a": [Log.of([{"epoch": 1, "validation_cost": nan}])]}) is None
@@ -271,7 +271,9 @@ def part_rows(line, costs):
 def test_an_epoch_without_rounds():
     lines = [{**ROUND, "round": t} for t in (1, 2, 3)]
     ends = [{"epoch": e, "round": 3, "validation_cost": 1.0} for e in (1, 2)]
-    assert "From the first tenth of the rounds" in learning_curves(Log.of(lines + ends)).told[0]
+    assert (
+        "From the first tenth of the rounds" in learning_curves(Log.of(lines + ends)).sentences[0]
+    )
 
 
 ROUND = {"examples": 2, "loss": 1.0, "increases": 1.0, "on_policy": 1.0}
@@ -298,7 +300,7 @@ def test_a_comparison(compared, tmp_path):
     if test is None:
         assert "That is the baseline itself." in best
     else:
-        assert ("by more than luck" in best) == (test.adjusted < 0.05)
+        assert ("costs significantly" in best) == (test.adjusted < 0.05)
         assert f"{test.difference:+.4f} per example" in best
     assert html.unescape(found["again"]).count(known.command) == 1
     data = data_of(text)
@@ -352,7 +354,7 @@ def test_what_is_advised_mends_a_damaged_profile(compared):
 def test_differences_between_widths_are_told_as_such(compared):
     known = dataclasses.replace(read_comparison(compared), widths=[1, 2])
     values = {"a": {1: [0.5], 2: [0.75]}, "b": {1: [0.5], 2: [0.25]}, "c": {1: [0.5], 2: [0.5]}}
-    luck = "; whether that is more than luck was not tested."
+    luck = "; this difference was not tested for significance."
     assert by_width(known, values) == [
         f"With a beam of 2 rather than 1, accuracy is higher for a and lower for b{luck}"
     ]
@@ -375,7 +377,7 @@ def test_an_old_comparison_has_no_profiles(compared, tmp_path):
         path.write_text(json.dumps(metrics))
     found = parts(written(old, tmp_path / "page.html"))
     assert list(found) == ["summary", "learning", "widths", "grid", "profiles", "again"]
-    assert "hold no profiles" in told(found["profiles"])[0]
+    assert "have no profiles" in told(found["profiles"])[0]
 
 
 def test_a_comparison_without_its_trainings(compared, tmp_path):
@@ -485,7 +487,7 @@ def test_without_a_validation_file_there_is_a_sentence(a_run, tmp_path, capsys):
     ("arguments", "sentence"),
     [
         (["{out}"], "must be a run folder or hold a comparison, but neither config.json nor"),
-        (["{run}", "--test", "{out}/nowhere.conllu"], "A file was expected"),
+        (["{run}", "--test", "{out}/nowhere.conllu"], "There is no such file"),
         (["{run}", "--widths", "0"], "`widths` must be whole numbers of at least 1, as in 1,2,4,8"),
         (["{run}", "--widths", "1,x"], "must be whole numbers of at least 1, as in 1,2,4,8"),
         (["{run}", "--clip", "0"], "`clip` must be a finite number above 0, but 0.0 came; give"),
@@ -581,12 +583,12 @@ def test_what_few_reach_is_together():
 
 def test_whose_errors_they_are():
     profile = Profile(4, (4,), (1,), 50, 10, 40, ())
-    sentence = blamed([("beam 4", profile)]).told[1]
+    sentence = blamed([("beam 4", profile)]).sentences[1]
     assert sentence == (
         "With beam 4, 50.0 % of the outputs could be better, and of these 20.0 % are search errors."
     )
     right = blamed([("beam 4", Profile(4, (4,), (0,), 3, 0, 0, ()))])
-    assert right.told[1] == "With beam 4, all 3 outputs are the best that can be built."
+    assert right.sentences[1] == "With beam 4, all 3 outputs are the best possible ones."
 
 
 def test_a_wider_beam_in_words():
@@ -601,14 +603,14 @@ def test_a_wider_beam_in_words():
     [
         ([Bin(0.9, 28 / 30, 30)], "the two agree as far as so many confidences tell"),
         ([Bin(0.9, 1.0, 5)], "the two agree"),
-        ([Bin(0.9, 0.5, 30)], "it is too sure"),
-        ([Bin(0.5, 0.9, 30)], "it is not sure enough"),
-        ([Bin(0.9, 28 / 30, 3000)], "it is not sure enough"),
+        ([Bin(0.9, 0.5, 30)], "the model is overconfident"),
+        ([Bin(0.5, 0.9, 30)], "the model is underconfident"),
+        ([Bin(0.9, 28 / 30, 3000)], "the model is underconfident"),
         ([Bin(1.0, 1.0, 30)], "the two agree"),
     ],
 )
 def test_a_gap_that_luck_may_make_is_none(bins, told):
-    assert f", so {told}" in trusted("beam 2", bins)
+    assert f": {told}." in trusted("beam 2", bins)
 
 
 def test_grids_have_rows_at_several_widths():
@@ -621,17 +623,17 @@ def test_grids_have_rows_at_several_widths():
         row("a-1to8", "a", "1:8"),
         row("a-2", "a", "2"),
     ]
-    assert grids_of(rows) == [Grid("a with l", {"a-2": "2", "a-1to8": "1:8", "a-8": "8"})]
+    assert grids_of(rows) == [WidthGrid("a with l", {"a-2": "2", "a-1to8": "1:8", "a-8": "8"})]
     values = {"a-2": {1: [0.25], 2: [0.75]}, "a-8": {1: [0.5], 2: [0.5]}}
-    grid = Grid("a with l", {"a-2": "2", "a-8": "8"})
-    (sentence,) = both_widths(values, ACCURACY, [grid]).told
+    grid = WidthGrid("a with l", {"a-2": "2", "a-8": "8"})
+    (sentence,) = both_widths(values, ACCURACY, [grid]).sentences
     assert (
         "a-2 is best with a beam of 2, the width that it was trained with: accuracy 75.00 %"
         in sentence
     )
     tied = {"a-2": {1: [0.25], 2: [0.75]}, "a-8": {1: [0.5], 2: [0.75]}}
-    (sentence,) = both_widths(tied, ACCURACY, [grid]).told
-    assert "trained with (1 other shows the same): accuracy 75.00 %" in sentence
+    (sentence,) = both_widths(tied, ACCURACY, [grid]).sentences
+    assert "trained with (1 other is equally good): accuracy 75.00 %" in sentence
     assert both_widths(values, ACCURACY, []) is None
     assert against_width({"a": {1: [0.5]}}, ACCURACY, []) is None
 
@@ -640,7 +642,7 @@ def test_marks_say_what_they_are():
     with canvas("a") as paper:
         (line,) = paper.axes.plot([1, 2], [3, 4], marker="o")
         paper.mark(line, ["<one>", "two\nlines"])
-        drawn = paper.drawn("A & B", [{"x": 1}])
+        drawn = paper.finish("A & B", [{"x": 1}])
     titles = [
         element.text
         for element in ElementTree.fromstring(drawn.svg).iter()
@@ -651,7 +653,7 @@ def test_marks_say_what_they_are():
 
 
 def test_tables_and_code_are_escaped():
-    part = Part(
+    part = Section(
         "p",
         "<t>",
         ("<s>",),

@@ -104,8 +104,8 @@ def test_write_makes_a_page_that_needs_nothing_else(tmp_path):
 
 def test_without_right_answers_the_legend_is_silent_about_them():
     space = bl.GraphSpace("", lambda w: ["a"] if w == "" else [])
-    assert "fell out" not in bl.beam_search(space, bl.FunctionScorer(lambda p: 0.0)).draw().html
-    assert "fell out" in nasty_search().draw().html
+    assert "dropped here" not in bl.beam_search(space, bl.FunctionScorer(lambda p: 0.0)).draw().html
+    assert "dropped here" in nasty_search().draw().html
 
 
 @pytest.mark.parametrize("scores", [lambda path: 0.0, lambda path: float(path[-1] == "fine")])

@@ -21,9 +21,8 @@ from tiny import (
 
 from beamlearn.data.text import DataError
 from beamlearn.tasks import experiment as experiments
-from beamlearn.tasks.tagging.experiment import Experiment
-from beamlearn.tasks.tagging.sentences import DataSettings, Sentences
-from beamlearn.tasks.tagging.settings import TaggerSettings
+from beamlearn.tasks.tagging.sentences import TaggedSentences
+from beamlearn.tasks.tagging.settings import TaggerSettings, TaggingExperiment, TaggingFiles
 from beamlearn.tasks.tagging.task import TAGGING
 from beamlearn.training.run import RunError
 from beamlearn.training.run.sealed import seal, unseal
@@ -72,29 +71,29 @@ def equal(one, two):
 
 
 def read_data(data):
-    return experiments.read_data(TAGGING, Experiment(data=data))
+    return experiments.read_data(TAGGING, TaggingExperiment(data=data))
 
 
 def test_without_a_validation_file_every_tenth_sentence_is_held_out(tmp_path):
     data = sentences(25)
-    train, dev = read_data(DataSettings(train=conllu(tmp_path / "f.conllu", data)))
+    train, dev = read_data(TaggingFiles(train=conllu(tmp_path / "f.conllu", data)))
     assert dev == data.take([0, 10, 20])
     assert train == data.take([i for i in range(25) if i % 10])
 
 
 def test_the_fewest_sentences_without_a_validation_file(tmp_path):
     path = conllu(tmp_path / "f.conllu", sentences(2))
-    train, dev = read_data(DataSettings(train=path))
+    train, dev = read_data(TaggingFiles(train=path))
     assert (len(train), len(dev)) == (1, 1)
     with pytest.raises(DataError, match="at least 2 examples are needed, got 1; give --dev"):
-        read_data(DataSettings(train=path, limit=1))
+        read_data(TaggingFiles(train=path, limit=1))
 
 
 @pytest.mark.parametrize(("limit", "left"), [(1, 1), (7, 7), (25, 25), (99, 25), (None, 25)])
 def test_limit_is_of_the_training_file(tmp_path, limit, left):
     data, other = sentences(25), sentences(8, seed=1)
     files = [conllu(tmp_path / "train.conllu", data), conllu(tmp_path / "dev.conllu", other)]
-    train, dev = read_data(DataSettings(train=files[0], dev=files[1], limit=limit))
+    train, dev = read_data(TaggingFiles(train=files[0], dev=files[1], limit=limit))
     assert train == data.take(range(left))
     assert dev == other
 
@@ -102,24 +101,26 @@ def test_limit_is_of_the_training_file(tmp_path, limit, left):
 def test_limit_comes_before_holding_out(tmp_path):
     data = sentences(25)
     path = conllu(tmp_path / "f.conllu", data)
-    train, dev = read_data(DataSettings(train=path, limit=11))
+    train, dev = read_data(TaggingFiles(train=path, limit=11))
     assert (train, dev) == (data.take(range(1, 10)), data.take([0, 10]))
 
 
 def test_files_without_sentences(tmp_path):
     (tmp_path / "f.conllu").write_text("\n")
-    with pytest.raises(DataError, match="f.conllu: Sentences were expected, but the file has none"):
-        read_data(DataSettings(train=str(tmp_path / "f.conllu")))
-    with pytest.raises(DataError, match="none.conllu: A file was expected, but there is none"):
-        read_data(DataSettings(train=str(tmp_path / "none.conllu")))
+    with pytest.raises(
+        DataError, match="f.conllu: The file must have at least one sentence, got none"
+    ):
+        read_data(TaggingFiles(train=str(tmp_path / "f.conllu")))
+    with pytest.raises(DataError, match="none.conllu: There is no such file"):
+        read_data(TaggingFiles(train=str(tmp_path / "none.conllu")))
 
 
 def test_a_digest_is_of_words_tags_and_their_order():
-    data = Sentences([["a", "b"], ["c"]], [["X", "Y"], ["Z"]])
+    data = TaggedSentences([["a", "b"], ["c"]], [["X", "Y"], ["Z"]])
     others = [
-        Sentences([["a", "c"], ["c"]], data.tags),
-        Sentences(data.words, [["X", "X"], ["Z"]]),
-        Sentences([["a"], ["b", "c"]], [["X"], ["Y", "Z"]]),
+        TaggedSentences([["a", "c"], ["c"]], data.tags),
+        TaggedSentences(data.words, [["X", "X"], ["Z"]]),
+        TaggedSentences([["a"], ["b", "c"]], [["X"], ["Y", "Z"]]),
         data.take([1, 0]),
     ]
     assert len({data.digest, *(other.digest for other in others)}) == 5
@@ -225,7 +226,7 @@ def test_a_missing_training_file(tmp_path):
     (tmp_path / "train.conllu").unlink()
     with pytest.raises(DataError) as error:
         resume(tmp_path / "run")
-    one_sentence(error, "train.conllu: A file was expected, but there is none")
+    one_sentence(error, "train.conllu: There is no such file")
 
 
 @pytest.mark.parametrize("go", [resume, load])
@@ -422,7 +423,7 @@ def test_a_linear_tagger_goes_on_and_is_loaded(tmp_path):
 
 
 def test_fitted_in_memory_there_is_nothing_to_begin(tmp_path):
-    chosen = Experiment(data=None, tagger=TaggerSettings(**NETWORK))
+    chosen = TaggingExperiment(data=None, tagger=TaggerSettings(**NETWORK))
     with pytest.raises(SettingsError) as error:
         begin(chosen, tmp_path / "run")
     one_sentence(error, "Training from files needs `data.train`")

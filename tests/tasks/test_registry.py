@@ -22,7 +22,7 @@ from beamlearn.tasks.decoding import in_order
 from beamlearn.tasks.registry import TASKS, load
 from beamlearn.tasks.settings import Files
 from beamlearn.tasks.tagging.decode import tag
-from beamlearn.tasks.tagging.lexicon import Lexicon
+from beamlearn.tasks.tagging.lexicon import TaggingLexicon
 from beamlearn.tasks.tagging.model import Tagger, scorer_of
 from beamlearn.tasks.tagging.report import report
 from beamlearn.tasks.tagging.sentences import read_sentences
@@ -51,7 +51,7 @@ class LabelKind(Kind):
         return Tagger.build(experiment.labeler, train.words, train.tags, seed=seed, device=device)
 
     def rebuild(self, experiment, vocabulary, device):
-        lexicon = Lexicon.from_json(vocabulary)
+        lexicon = TaggingLexicon.from_json(vocabulary)
         return Tagger(experiment.labeler, lexicon, scorer_of(experiment.labeler, lexicon), device)
 
     def check_warm_start(self, model, train, source):

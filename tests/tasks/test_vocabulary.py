@@ -11,7 +11,7 @@ WORDS = [["abba", "cab"], ["abba", "abba", "dab"]]
 
 
 def vocabulary(words=WORDS, **options):
-    chosen = {"affix_length": 0, "min_count": 1, "spelled": 3, **options}
+    chosen = {"affix_length": 0, "min_count": 1, "max_characters": 3, **options}
     return Vocabulary(**count_words(words, **chosen))
 
 
@@ -30,7 +30,7 @@ def test_characters_need_to_be_frequent_where_they_are_seen():
     found = vocabulary()
     counts = {"a": 3 + 3 + 1 + 1, "b": 3 + 1 + 1, "c": 1, "d": 1}  # of "abba" the second b is cut
     assert set(found.characters) == {c for c, n in counts.items() if n >= LEAST_COUNT}
-    assert vocabulary(spelled=0).characters == ()
+    assert vocabulary(max_characters=0).characters == ()
 
 
 def test_words_in_characters():
@@ -42,13 +42,13 @@ def test_words_in_characters():
     assert numbers[:, 0].tolist() == [found.word_numbers["abba"], found.word_numbers["cab"], 0, 0]
 
 
-@pytest.mark.parametrize("spelled", [0, 1, 5])
+@pytest.mark.parametrize("max_characters", [0, 1, 5])
 @pytest.mark.parametrize("affix_length", [0, 2])
-def test_the_columns_are_word_affixes_and_characters(spelled, affix_length):
-    found = vocabulary(spelled=spelled, affix_length=affix_length)
+def test_the_columns_are_word_affixes_and_characters(max_characters, affix_length):
+    found = vocabulary(max_characters=max_characters, affix_length=affix_length)
     affixes = 2 * affix_length + 1 if affix_length else 0
     for words in ([], ["cab"], ["unheard", "", "abba"]):
-        assert found.number_words(words).shape == (len(words), 1 + affixes + spelled)
+        assert found.number_words(words).shape == (len(words), 1 + affixes + max_characters)
 
 
 def test_a_new_word_has_the_same_numbers_again():
@@ -58,7 +58,7 @@ def test_a_new_word_has_the_same_numbers_again():
 
 
 def test_json_keeps_every_number():
-    one = vocabulary([["ab", "ü", "\U0001f600b"] * 5], spelled=2)
+    one = vocabulary([["ab", "ü", "\U0001f600b"] * 5], max_characters=2)
     two = Vocabulary.from_json(json.loads(json.dumps(one.to_json())))
     assert one == two
     words = ["ab", "ü", "\U0001f600b", "new"]

@@ -182,11 +182,11 @@ KILLS = textwrap.dedent(
     from beamlearn.training.checkpointer import Checkpointer
     from beamlearn.training.trainer import fit
     from beamlearn.tasks.experiment import begin, resume
-    from beamlearn.tasks.tagging.experiment import Experiment
+    from beamlearn.tasks.tagging.settings import TaggingExperiment
     from beamlearn.tasks.tagging.task import TAGGING
 
     torch.set_num_threads(1)
-    experiment = Experiment.model_validate_json(sys.argv[1])
+    experiment = TaggingExperiment.model_validate_json(sys.argv[1])
     whole, killed = Path(sys.argv[2]), Path(sys.argv[3])
     draw = random.Random()
 

@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import random
@@ -456,10 +457,6 @@ def test_new_files_get_the_usual_permissions(run):
     assert len(modes) == 1
 
 
-needs_locks = pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
-
-
-@needs_locks
 def test_one_training_at_a_time(run):
     sentence = "Another process is training in .*run; wait for it to end or choose another --out"
     with run.lock(), pytest.raises(RunError, match=sentence), Run.open(run.path).lock():
@@ -470,16 +467,51 @@ def test_one_training_at_a_time(run):
         pass
 
 
-@needs_locks
 def test_two_processes_do_not_create_the_same_run(tmp_path):
-    with atomic.alone(tmp_path / "lock") as alone:
-        assert alone
+    with atomic.try_lock(tmp_path / "lock") as held:
+        assert held
         with pytest.raises(RunError, match="Another process"):
             Run.create(tmp_path, {}, {})
     assert Run.create(tmp_path, {}, {}).config == {}
 
 
-@needs_locks
+HOLDER = """
+import sys
+from pathlib import Path
+from beamlearn.data.atomic import try_lock
+with try_lock(Path(sys.argv[1])) as held:
+    print(held, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_killed_process_releases_its_lock(run):
+    command = [sys.executable, "-c", HOLDER, str(run.path / "lock")]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout.readline() == "True\n"
+        with pytest.raises(RunError, match="Another process is training"), run.lock():
+            pass
+        holder.kill()
+        holder.wait()
+    with run.lock():
+        assert run.config == {"width": 8}
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP])
+def test_file_systems_without_locks_give_no_protection(run, monkeypatch, number):
+    fcntl = pytest.importorskip("fcntl")
+
+    def fails(*_):
+        raise OSError(number, "no locks")
+
+    monkeypatch.setattr(fcntl, "flock", fails)
+    with run.lock(), Run.open(run.path).lock():
+        run.log({"round": 1})
+    assert list(run.rounds()) == [{"round": 1}]
+
+
 def test_the_lock_sweeps_up_after_killed_writers(run):
     run.save_checkpoint(checkpoint(1))
     left = [".model.safetensors.00.tmp", "checkpoint/.round-00000002.safetensors.00.tmp"]

@@ -5,12 +5,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from beamlearn.algorithms import ALGORITHMS, BASELINES
+from beamlearn.algorithms import ALGORITHMS, BASELINES, ROWS
 from beamlearn.losses import LOSSES
 from beamlearn.losses.baselines import SURROGATES
 from beamlearn.strategies import STRATEGIES, Interpolate, as_strategy
-from beamlearn.tasks.tagging.experiment import Experiment
-from beamlearn.training.settings import ROWS, Learning, SettingsError, parse, read_toml
+from beamlearn.tasks.tagging.settings import TaggingExperiment
+from beamlearn.training.settings import Learning, SettingsError, parse, read_toml
 
 DATA = {"train": "train.conllu"}
 
@@ -55,10 +55,14 @@ def test_unknown_keys_get_the_nearest_one():
 
 
 def test_unknown_keys_of_a_group_get_the_nearest_one_of_that_group():
-    message = refused({"data": DATA, "learning": {"widht": 8}}, "Did you mean 'width'?", Experiment)
+    message = refused(
+        {"data": DATA, "learning": {"widht": 8}}, "Did you mean 'width'?", TaggingExperiment
+    )
     assert "Known: algorithm, strategy, loss, best, width" in message
-    refused({"data": {"trian": "f"}}, "setting called 'trian'. Did you mean 'train'?", Experiment)
-    refused({"data": DATA, "lerning": {}}, "'lerning'. Did you mean 'learning'?", Experiment)
+    refused(
+        {"data": {"trian": "f"}}, "setting called 'trian'. Did you mean 'train'?", TaggingExperiment
+    )
+    refused({"data": DATA, "lerning": {}}, "'lerning'. Did you mean 'learning'?", TaggingExperiment)
 
 
 def test_python_gets_the_same_sentences():
@@ -118,7 +122,7 @@ def test_beta_must_be_a_probability(beta):
 def test_beta_goes_with_interpolate_only(values):
     match = "`beta` goes with the strategy interpolate, and only with it; give both .* or neither.$"
     refused(values, "^my.toml: " + match)
-    refused({"data": DATA, "learning": values}, "^my.toml: `learning`: " + match, Experiment)
+    refused({"data": DATA, "learning": values}, "^my.toml: `learning`: " + match, TaggingExperiment)
 
 
 @pytest.mark.parametrize(
@@ -143,11 +147,13 @@ def test_values_out_of_range_or_of_the_wrong_type(values, match):
 
 
 def test_what_is_missing_is_named():
-    refused({"data": {}}, "^my.toml: `data.train` is required, but it is missing;", Experiment)
+    refused(
+        {"data": {}}, "^my.toml: `data.train` is required, but it is missing;", TaggingExperiment
+    )
 
 
 def test_groups_must_be_tables():
-    refused({"data": DATA, "learning": 3}, "`learning`: .*dictionary.*, got 3.$", Experiment)
+    refused({"data": DATA, "learning": 3}, "`learning`: .*dictionary.*, got 3.$", TaggingExperiment)
 
 
 # --- TOML ---------------------------------------------------------------------------------------
@@ -188,7 +194,7 @@ def test_wrong_type_in_a_file_names_key_and_file(tmp_path):
     path = tmp_path / "my.toml"
     path.write_text('[learning]\nepochs = "many"\n', encoding="utf-8")
     with pytest.raises(SettingsError, match=r"my.toml: `learning.epochs`: .*, got 'many'\.$"):
-        parse(Experiment, {"data": DATA, **read_toml(path)}, str(path))
+        parse(TaggingExperiment, {"data": DATA, **read_toml(path)}, str(path))
 
 
 # --- what the choices come to -------------------------------------------------------------------

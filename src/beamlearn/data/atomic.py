@@ -3,14 +3,15 @@
 import errno
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 
-if sys.platform != "win32":
-    import fcntl
+from filelock import FileLock, Timeout
+
+WITHOUT_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
+"""The errors of file systems that have no locks."""
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -35,13 +36,13 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those above it, unless it exists."""
+    """Make a folder and its parents, unless it exists."""
     path.mkdir(parents=True, exist_ok=True)
     sync_folder(path.parent)
 
 
 def sweep(folder: Path, name: str = "*") -> None:
-    """Remove what killed writers of `name` left behind; only for who knows that none is alive."""
+    """Remove what killed writers of `name` left behind; call it only if no writer is alive."""
     for leftover in folder.glob(f".{name}.*.tmp"):
         leftover.unlink(missing_ok=True)
 
@@ -63,25 +64,22 @@ def sync_folder(path: Path) -> None:
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[bool]:
-    """Hold a lock file; False if another process does.
+def try_lock(path: Path) -> Iterator[bool]:
+    """Hold a lock file; False, without waiting, if it is held already.
 
-    The system releases it when the process ends, however it ends. Where there are no such locks
-    (Windows, some network folders), there is no protection.
+    The system releases it when the process ends, however it ends; the file may stay behind. File
+    systems without locks give no protection.
     """
-    with path.open("ab") as file:
-        yield acquired(file.fileno())
-
-
-def acquired(descriptor: int) -> bool:
-    """Lock an open file until it is closed; False if it is locked already."""
-    if sys.platform == "win32":
-        return True
+    lock = FileLock(path, timeout=0, fallback_to_soft=False)
+    held = True
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
+        lock.acquire()
+    except Timeout:
+        held = False
     except OSError as error:
-        if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP):
+        if error.errno not in WITHOUT_LOCKS:
             raise
-    return True
+    try:
+        yield held
+    finally:
+        lock.release()

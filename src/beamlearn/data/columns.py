@@ -1,16 +1,16 @@
-"""Column files: one word a line with its labels beside it, a blank line after each sentence."""
+"""Column files: one word per line with its labels, and a blank line after each sentence."""
 
 import re
 from collections.abc import Iterator, Sequence
 
-from .row import Row
+from .row import WordRow
 from .text import DataError, bare, blank, blocks
 
 FIELD = re.compile(r"[^ \t]+")
 """A field where spaces separate: other spaces of Unicode may be part of a word."""
 
 
-def parse(lines: Sequence[str], path: str) -> list[list[Row]]:
+def parse(lines: Sequence[str], path: str) -> list[list[WordRow]]:
     """Find the words of each sentence with all their columns; the first is the word.
 
     Tabs separate if the first line with data has one, otherwise runs of spaces do. Lines of
@@ -19,14 +19,14 @@ def parse(lines: Sequence[str], path: str) -> list[list[Row]]:
     comment. "-DOCSTART-" is a sentence of one word.
     """
     tabs = tab_separated(lines)
-    sentences: list[list[Row]] = []
-    first: Row | None = None
+    sentences: list[list[WordRow]] = []
+    first: WordRow | None = None
     for block in blocks(lines):
-        words: list[Row] = []
+        words: list[WordRow] = []
         for number, text in block:
             if tabs and not words and like_comment(text):
                 continue
-            row = Row(tuple(text.split("\t") if tabs else FIELD.findall(text)), number)
+            row = WordRow(tuple(text.split("\t") if tabs else FIELD.findall(text)), number)
             first = first or row
             check(row, first, tabs, path)
             words.append(row)
@@ -35,18 +35,18 @@ def parse(lines: Sequence[str], path: str) -> list[list[Row]]:
     return sentences
 
 
-def check(row: Row, first: Row, tabs: bool, path: str) -> None:
+def check(row: WordRow, first: WordRow, tabs: bool, path: str) -> None:
     """Refuse a line without a word and one with more or fewer columns than the first."""
     if len(row.fields) != len(first.fields):
         raise DataError(
             f"{path}:{row.line}: Every line must have as many columns as the first, "
-            f"{len(first.fields)} (line {first.line}), but {len(row.fields)} came; columns are "
-            f"separated by {'one tab' if tabs else 'spaces'} here."
+            f"{len(first.fields)} (line {first.line}), got {len(row.fields)}; columns are "
+            f"separated by {'one tab' if tabs else 'spaces'} in this file."
         )
     if not row.fields[0]:
         raise DataError(
-            f"{path}:{row.line}: Every line needs a word in column 1, but it is empty; write the "
-            "word, or leave the whole line blank to end a sentence."
+            f"{path}:{row.line}: Every line needs a word in column 1, but this one is empty; write "
+            "the word, or leave the whole line blank to end a sentence."
         )
 
 
@@ -62,12 +62,12 @@ def like_comment(text: str) -> bool:
 
 
 def tab_separated(lines: Sequence[str]) -> bool:
-    """Do tabs separate the columns, as the first line that is surely data shows?"""
+    """Do tabs separate the columns, judging by the first line that is certainly data?"""
     return "\t" in next((text for text in data(lines) if not like_comment(text)), "")
 
 
 def separator(lines: Sequence[str]) -> str:
-    """What a new column is separated by: the file's own separator; a tab in a list of words."""
+    """What separates a new column: the file's own separator; a tab in a list of words."""
     spaces = not tab_separated(lines) and any(" " in text for text in data(lines))
     return " " if spaces else "\t"
 

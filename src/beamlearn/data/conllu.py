@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from .row import Row
+from .row import WordRow
 from .text import DataError, blocks
-from .trees import fault, no_head, possible
+from .trees import fault, possible, wrong_head
 
 FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 FORM, UPOS, XPOS, FEATS, HEAD, DEPREL, MISC = (
@@ -16,7 +16,7 @@ NO_WORD = re.compile(r"[0-9]+(-|\.)[0-9]+")
 """The ids of multiword tokens (1-2) and of empty nodes (8.1)."""
 
 
-def parse(lines: Sequence[str], path: str) -> list[list[Row]]:
+def parse(lines: Sequence[str], path: str) -> list[list[WordRow]]:
     """Find the words of each sentence; multiword tokens and empty nodes are checked and left out.
 
     Lines that begin with "#" are comments, and a block without words is no sentence. Lines of
@@ -26,9 +26,9 @@ def parse(lines: Sequence[str], path: str) -> list[list[Row]]:
     return [words for words in sentences if words]
 
 
-def words_of(block: Iterable[tuple[int, str]], path: str) -> list[Row]:
+def words_of(block: Iterable[tuple[int, str]], path: str) -> list[WordRow]:
     """The words in lines without a blank one between them."""
-    words: list[Row] = []
+    words: list[WordRow] = []
     for number, text in block:
         if text.startswith("#"):
             continue
@@ -36,46 +36,47 @@ def words_of(block: Iterable[tuple[int, str]], path: str) -> list[Row]:
         if len(fields) != len(FIELDS):
             raise DataError(f"{path}:{number}: {wrong_count(text)}")
         if fields[0] == str(len(words) + 1):
-            words.append(Row(fields, number))
+            words.append(WordRow(fields, number))
         elif not NO_WORD.fullmatch(fields[0]):
             raise DataError(f"{path}:{number}: {wrong_id(fields[0], len(words) + 1)}")
         if not fields[FORM]:
             raise DataError(
                 f"{path}:{number}: Every word needs a form, but column 2 is empty; write the "
-                "word or '_' there."
+                "word there, or '_'."
             )
     return words
 
 
 def wrong_count(text: str) -> str:
-    """The sentence for a line that has not ten fields."""
-    came = text.count("\t") + 1
-    if came < len(FIELDS) <= len(text.split()):
-        advice = "put tabs where there are spaces now"
-    elif came < len(FIELDS):
+    """The message for a line that does not have ten fields."""
+    count = text.count("\t") + 1
+    if count < len(FIELDS) <= len(text.split()):
+        advice = "replace the spaces by tabs"
+    elif count < len(FIELDS):
         advice = "write '_' where there is no value, or read the file with the layout 'columns'"
     else:
         advice = "remove the fields after MISC"
     return (
-        f"A CoNLL-U line must have {len(FIELDS)} fields with tabs between them, but {came} came; "
+        f"A CoNLL-U line must have {len(FIELDS)} fields with tabs between them, got {count}; "
         f"{advice}."
     )
 
 
-def wrong_id(came: str, due: int) -> str:
-    """The sentence for an id that is not the one that is due."""
-    if not WORD.fullmatch(came):
+def wrong_id(found: str, expected: int) -> str:
+    """The message for an id that is not the expected one."""
+    if not WORD.fullmatch(found):
         return (
-            f"An id must be a number such as {due}, a range such as 1-2 or an empty node such as "
-            f"8.1, but {came!r} came; correct column 1, or begin a comment with '#'."
+            f"An id must be a number such as {expected}, a range such as 1-2 or an empty node such "
+            f"as 8.1, got {found!r}; correct column 1, or begin a comment with '#'."
         )
-    advice = "put a blank line between sentences" if came == "1" else "number the words anew"
+    advice = "put a blank line between sentences" if found == "1" else "renumber the words"
     return (
-        f"The words of a sentence must be numbered 1, 2, ..., but {came} came for {due}; {advice}."
+        f"The words of a sentence must be numbered 1, 2, ..., got {found} instead of {expected}; "
+        f"{advice}."
     )
 
 
-def tree(sentence: Sequence[Row], path: str = "CoNLL-U") -> tuple[list[int], list[str]]:
+def tree(sentence: Sequence[WordRow], path: str = "CoNLL-U") -> tuple[list[int], list[str]]:
     """The head and the relation of each word; they must be a tree with one root."""
     numbers = heads(sentence, path)
     if wrong := fault(numbers):
@@ -84,28 +85,28 @@ def tree(sentence: Sequence[Row], path: str = "CoNLL-U") -> tuple[list[int], lis
     return numbers, relations(sentence, path)
 
 
-def heads(sentence: Sequence[Row], path: str = "CoNLL-U") -> list[int]:
+def heads(sentence: Sequence[WordRow], path: str = "CoNLL-U") -> list[int]:
     """The head of each word as a 1-based number, 0 for a root."""
     found = []
     for number, row in enumerate(sentence, 1):
-        came = row.fields[HEAD]
-        head = int(came) if WORD.fullmatch(came) else -1
+        value = row.fields[HEAD]
+        head = int(value) if WORD.fullmatch(value) else -1
         if not possible(head, number, len(sentence)):
             raise DataError(
-                f"{path}:{row.line}: {no_head(came, number, len(sentence))}; correct column 7, or "
-                "use a file that is annotated with trees."
+                f"{path}:{row.line}: {wrong_head(value, number, len(sentence))}; correct column 7, "
+                "or use a file that is annotated with trees."
             )
         found.append(head)
     return found
 
 
-def relations(sentence: Sequence[Row], path: str = "CoNLL-U") -> list[str]:
+def relations(sentence: Sequence[WordRow], path: str = "CoNLL-U") -> list[str]:
     """The relation of each word to its head."""
     for row in sentence:
         if row.fields[DEPREL] in ("", "_"):
             raise DataError(
-                f"{path}:{row.line}: Every word needs a relation to its head, but "
-                f"{row.fields[DEPREL]!r} came; fill column 8, or use a file that is annotated "
-                "with trees."
+                f"{path}:{row.line}: Every word needs a relation to its head, got "
+                f"{row.fields[DEPREL]!r}; fill in column 8, or use a file that is annotated with "
+                "trees."
             )
     return [row.fields[DEPREL] for row in sentence]

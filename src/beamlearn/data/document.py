@@ -18,7 +18,7 @@ from .rewriting import (
     with_supertag,
     with_tree,
 )
-from .row import Row
+from .row import WordRow
 from .supertags import supertags
 from .text import DataError, name_of, read_lines
 
@@ -35,7 +35,7 @@ class Document:
     path: str
     """As messages call it."""
     lines: list[str]
-    sentences: list[list[Row]]
+    sentences: list[list[WordRow]]
     layout: Literal["conllu", "columns"]
 
     def words(self) -> list[list[str]]:
@@ -66,13 +66,13 @@ class Document:
         index = self.index(name)
         if index is not None and index <= self.form:
             raise DataError(
-                f"{self.path}: Labels were expected in column {name}, but that holds the words or "
-                "their ids; name another column."
+                f"{self.path}: `column` must name a column of labels, got {name}, which holds the "
+                "words or their ids; choose another column."
             )
         if index is None:
             raise DataError(
-                f"{self.path}: Labels were expected in column {name}, but the lines of this file "
-                f"have {count(self.width, 'column')}; name another column."
+                f"{self.path}: `column` must exist in this file, which has "
+                f"{count(self.width, 'column')}, got {name}; choose another column."
             )
         self.check_labels(index, name)
         return self.fields(index)
@@ -88,7 +88,7 @@ class Document:
     def rewrite(self, column: str, values: Sequence[Sequence[str]]) -> str:
         """The text of the file with `values` in `column`, and not one other byte changed.
 
-        A supertag goes into MISC as "Supertag=...", beside what is there. A column file that has
+        A supertag is added to MISC as "Supertag=...". A column file that has
         no such column gets it as its last one; so do the names of CoNLL-U ("upos", ...).
         """
         check_aligned(self.path, self.sentences, values)
@@ -96,7 +96,7 @@ class Document:
         if index is not None and index <= self.form:
             raise DataError(
                 f"{self.path}: Labels must not replace the words, but column {column} of this "
-                "file holds the words or their ids; name another column."
+                "file holds the words or their ids; choose another column."
             )
         check_values(self, column, {value for sentence in values for value in sentence})
         tabs = self.layout == "conllu" or columns.tab_separated(self.lines)
@@ -124,7 +124,7 @@ class Document:
 
         That includes DEPS: enhanced dependencies stay those of the file. `comments` are lines
         that begin with "#", a list for each sentence; they go after the comments that are there.
-        Of these, the ones that match `stale` are left out: they tell of other trees.
+        Of these, the ones that match `stale` are left out: they describe other trees.
         """
         self.check_conllu()
         check_aligned(self.path, self.sentences, [heads for heads, _ in trees], "heads")
@@ -177,8 +177,8 @@ class Document:
         """Refuse column files where trees are needed, unless there are no words."""
         if self.sentences and self.layout != "conllu":
             raise DataError(
-                f"{self.path}: Trees need a CoNLL-U file, but this one has columns; convert it, "
-                "or read it with the layout 'conllu' if that is what it is."
+                f"{self.path}: Trees need a CoNLL-U file, but this is a column file; convert it, "
+                "or read it with the layout 'conllu' if it is CoNLL-U."
             )
 
     def check_labels(self, index: int, name: str) -> None:
@@ -187,16 +187,16 @@ class Document:
         for row in rows:
             if not row.fields[index]:
                 raise DataError(
-                    f"{self.path}:{row.line}: Every word needs a label in column {name}, but it "
-                    "is empty; write one there."
+                    f"{self.path}:{row.line}: Every word needs a label in column {name}, but this "
+                    "one is empty; add it."
                 )
         if self.layout == "columns" or not rows:
             return
         needed = {conllu.UPOS, conllu.XPOS} | {index} if index == conllu.FEATS else {index}
         if all(row.fields[field] == "_" for row in rows for field in needed):
             raise DataError(
-                f"{self.path}:{rows[0].line}: Labels were expected in column {name}, but it is "
-                "'_' for every word of the file; use an annotated file or another column."
+                f"{self.path}:{rows[0].line}: Column {name} must hold labels, but it is '_' for "
+                "every word of the file; use an annotated file or another column."
             )
 
 
@@ -206,7 +206,7 @@ def read_document(
     """Read a file of sentences; "-" is standard input, and gzip is unpacked.
 
     "auto" takes a file for CoNLL-U if its name says so (".conllu", ".conllu.gz") or if its first
-    line with data has ten fields of which the first is the id of a first word.
+    line with data has ten fields and the first one is the id of a first word.
     """
     check_choice(layout, ["auto", "conllu", "columns"], "layout")
     lines, path = read_lines(source), name_of(source)
@@ -218,7 +218,7 @@ def read_document(
 
 
 def like_conllu(lines: Sequence[str]) -> bool:
-    """Does the first line with data look as CoNLL-U, perhaps with spaces in place of its tabs?"""
+    """Does the first line with data look like CoNLL-U, perhaps with spaces instead of tabs?"""
     text = next((text for text in columns.data(lines) if not text.startswith("#")), "")
     for fields in (text.split("\t"), text.split()):
         if len(fields) == len(conllu.FIELDS) and FIRST_ID.fullmatch(fields[0]):
@@ -233,7 +233,7 @@ def check_values(document: Document, column: str, values: set[str]) -> None:
     for value in sorted(values):
         if not value or any(character in value for character in reserved):
             raise ValueError(
-                f"{document.path}: A label written to this file must not be empty nor contain "
-                f"any of {reserved!r}, but {value!r} came; rename the label or use a file with "
-                "tabs between its columns."
+                f"{document.path}: A label written to this file must not be empty or contain "
+                f"any of {reserved!r}, got {value!r}; rename the label, or use a file with tabs "
+                "between its columns."
             )

@@ -15,9 +15,9 @@ PUNCTUATION = "w"
 def read_hkcancor() -> dict[str, list[Utterance]]:
     """Read the utterances of each recording from the files of the distribution `pycantonese`.
 
-    58 recordings, 16,162 utterances and 153,654 words, of which 28,262 are punctuation: marks
-    count as words and have the tag "w". A foreign name of several words bears its tag on the
-    first one in the files; here the others have it too. The carrier is not imported.
+    58 recordings, 16,162 utterances and 153,654 words, including 28,262 punctuation marks, which
+    have the tag "w". In the files, only the first word of a foreign name has its tag; here all
+    of them do. The package itself is not imported.
 
     K. K. Luke and May L. Y. Wong (2015), The Hong Kong Cantonese Corpus: Design and Uses.
     """
@@ -25,7 +25,7 @@ def read_hkcancor() -> dict[str, list[Utterance]]:
         carrier = distribution("pycantonese")
     except PackageNotFoundError as error:
         raise DataError(
-            "HKCanCor is read from the package 'pycantonese', but that is not installed; run "
+            "HKCanCor is read from the package 'pycantonese', which is not installed; run "
             "`pip install 'beamlearn[demo]'`."
         ) from error
     inside = (f for f in carrier.files or [] if f.as_posix().startswith(FOLDER))
@@ -48,8 +48,8 @@ def parse(lines: Sequence[str], path: str) -> list[Utterance]:
         if below != "%mor:" or len(words) != len(items):
             raise DataError(
                 f"{path}:{line}: An utterance needs a line '%mor:' below it with an item for each "
-                f"of its {len(words)} words, but {len(items) if below == '%mor:' else 'none'} "
-                "came; install pycantonese 2.4.1 anew."
+                f"of its {len(words)} words, got {len(items) if below == '%mor:' else 'none'}; "
+                "reinstall pycantonese 2.4.1."
             )
         found.append(tagged(words, items))
     return found

@@ -24,7 +24,7 @@ class Pair:
 
 
 def read_references(source: str | Path, references: Allowed = "one") -> list[Pair]:
-    """Read sources with what is right for them, from a file or standard input ("-").
+    """Read sources with their references, from a file or standard input ("-").
 
     Source and target may be empty, but the tab between them must be there.
     """
@@ -32,9 +32,9 @@ def read_references(source: str | Path, references: Allowed = "one") -> list[Pai
 
 
 def read_sources(source: str | Path, references: Allowed = "one") -> list[Pair]:
-    """Read what is to be transduced: every line is a source, an empty one too.
+    """Read the sources to transduce: every line is one, even if it is empty.
 
-    A target behind a tab is allowed, so that the files of training can be read as well.
+    A target after a tab is allowed, so that training files can be read as well.
     """
     return parse_sources(read_lines(source), name_of(source), references)
 
@@ -45,8 +45,8 @@ def parse(lines: Sequence[str], path: str, references: Allowed = "one") -> list[
     lacking = [pair for pair in pairs if not pair.references]
     if len(lacking) == len(pairs) and any(pair.source for pair in pairs):
         raise DataError(
-            f"{path}: Every line must be a source and a target with a tab between them, but no "
-            "line of this file has a tab; separate them with one."
+            f"{path}: Every line must have a source and a target with a tab between them, but no "
+            "line of this file has a tab; add the tabs."
         )
     for pair in lacking:
         raise DataError(f"{path}:{pair.line}: {missing(pair.source)}")
@@ -64,36 +64,36 @@ def parse_sources(lines: Sequence[str], path: str, references: Allowed = "one") 
 
 
 def pair_of(fields: Sequence[str], where: str, line: int, references: Allowed) -> Pair:
-    """Tell source and references apart.
+    """Separate source and references.
 
-    Of further references, empty ones are left out: a table has them where a source has fewer
+    Empty references after the first are left out: a table has them where a source has fewer
     references than another one.
     """
     source, first, further = fields[0], tuple(fields[1:2]), fields[2:]
     if further and references == "one":
         raise DataError(
-            f"{where}: A line must have one tab, between source and target, but {len(fields) - 1} "
-            "came; remove the others, or choose references = several (--references) if what is "
-            "behind them are further right targets."
+            f"{where}: A line must have one tab, between source and target, got {len(fields) - 1}; "
+            "remove the others, or set `references` to 'several' if they separate alternative "
+            "targets."
         )
     return Pair(source, first + tuple(reference for reference in further if reference), line)
 
 
 def missing(source: str) -> str:
-    """The sentence for a line without a tab."""
+    """The message for a line without a tab."""
     if not source:
         return (
-            "A source and a target with a tab between them were expected, but the line is empty; "
-            "remove it (an empty source is written as an empty field before a tab)."
+            "A line must have a source and a target with a tab between them, but this one is "
+            "empty; remove it (an empty source is written as an empty field before a tab)."
         )
     return (
-        f"A tab between source and target was expected, but {source[:60]!r} has none; add it (an "
-        "empty target is written as a tab at the end of the line)."
+        f"A line must have a tab between source and target, but {source[:60]!r} has none; add it "
+        "(an empty target is written as a tab at the end of the line)."
     )
 
 
 def merged(pairs: Iterable[Pair]) -> list[Pair]:
-    """Make one pair of those with the same source, with every reference once, where it was first.
+    """Merge pairs with the same source; each reference is kept once, in order of appearance.
 
     >>> merged([Pair("a", ("x",), 1), Pair("b", ("z",), 2), Pair("a", ("y", "x"), 3)])
     [Pair(source='a', references=('x', 'y'), line=1), Pair(source='b', references=('z',), line=2)]

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from . import columns, conllu
-from .row import Row
+from .row import WordRow
 from .text import BYTE_ORDER_MARK, bare, blank
-from .trees import no_head, possible
+from .trees import possible, wrong_head
 
 
 def parted(line: str, number: int) -> tuple[str, str, str]:
@@ -22,8 +22,8 @@ def with_tree(line: str, number: int, head: int, relation: str) -> str:
     return before + columns.replaced(text, True, conllu.DEPREL, relation) + after
 
 
-def commented(lines: Sequence[str], row: Row, comments: Sequence[str]) -> tuple[int, str]:
-    """Put comments before a CoNLL-U sentence's first line that is none: its number, its text.
+def commented(lines: Sequence[str], row: WordRow, comments: Sequence[str]) -> tuple[int, str]:
+    """Put comments before the first line of a CoNLL-U sentence that is not one: its number, text.
 
     `row` is the first word; a multiword token or an empty node may come before it.
     """
@@ -38,7 +38,7 @@ def commented(lines: Sequence[str], row: Row, comments: Sequence[str]) -> tuple[
 
 
 def with_supertag(misc: str, value: str) -> str:
-    """Put a supertag into MISC, in place of an earlier one.
+    """Put a supertag into MISC; an earlier one is replaced.
 
     >>> with_supertag("SpaceAfter=No|Supertag=det/L|Gloss=the", "det/R")
     'SpaceAfter=No|Supertag=det/R|Gloss=the'
@@ -54,7 +54,7 @@ def with_supertag(misc: str, value: str) -> str:
 
 def check_aligned(
     path: str,
-    sentences: Sequence[Sequence[Row]],
+    sentences: Sequence[Sequence[WordRow]],
     values: Sequence[Sequence[object]],
     name: str = "values",
 ) -> None:
@@ -64,33 +64,34 @@ def check_aligned(
         if len(labels) != len(sentence):
             raise ValueError(
                 f"{path}:{sentence[0].line}: `{name}` must hold one item for each of the "
-                f"{count(len(sentence), 'word')} of the sentence that begins here, but "
-                f"{len(labels)} came."
+                f"{count(len(sentence), 'word')} of the sentence that begins here, got "
+                f"{len(labels)}."
             )
 
 
 def check_heads(
-    path: str, sentences: Sequence[Sequence[Row]], heads: Sequence[Sequence[int]]
+    path: str, sentences: Sequence[Sequence[WordRow]], heads: Sequence[Sequence[int]]
 ) -> None:
-    """Refuse heads that no sentence could have."""
+    """Refuse heads that are not words of the sentence."""
     for sentence, numbers in zip(sentences, heads, strict=True):
         for word, (row, head) in enumerate(zip(sentence, numbers, strict=True), 1):
             if not possible(head, word, len(sentence)):
                 raise ValueError(
-                    f"{path}:{row.line}: {no_head(head, word, len(sentence))}; count words from 1."
+                    f"{path}:{row.line}: {wrong_head(head, word, len(sentence))}; count words from "
+                    "1."
                 )
 
 
 def check_comments(
-    path: str, sentences: Sequence[Sequence[Row]], comments: Sequence[Sequence[str]]
+    path: str, sentences: Sequence[Sequence[WordRow]], comments: Sequence[Sequence[str]]
 ) -> None:
     """Refuse comments that would be read as something else once they are written."""
     check_count(path, sentences, comments, "comments")
     for comment in (comment for added in comments for comment in added):
         if not comment.startswith("#") or "\n" in comment or "\r" in comment:
             raise ValueError(
-                f"{path}: A comment must be one line that begins with '#', without its end, but "
-                f"{comment!r} came; write '# ' before each of its lines."
+                f"{path}: A comment must be one line that begins with '#', without a line break, "
+                f"got {comment!r}; give one comment for each line, beginning with '# '."
             )
 
 
@@ -101,7 +102,7 @@ def check_count(
     if len(values) != len(sentences):
         raise ValueError(
             f"{path}: `{name}` must hold one list for each of the "
-            f"{count(len(sentences), 'sentence')}, but {len(values)} came."
+            f"{count(len(sentences), 'sentence')}, got {len(values)}."
         )
 
 

@@ -1,10 +1,10 @@
-"""One word of a file, with the fields beside it."""
+"""One word of a file, with the other fields of its line."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Row:
+class WordRow:
     """One word: the fields of its line, the word among them."""
 
     fields: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Lines of text as they are in the file, plain or gzip, and their way back."""
+"""Read lines of text exactly as they are in a file, plain or gzip, and write them back."""
 
 import gzip
 import io
@@ -32,7 +32,7 @@ def read_lines(source: str | Path) -> list[str]:
 
 
 def iterate_lines(source: str | Path) -> Generator[str, None, None]:
-    """Yield what `read_lines` lists, for files that are larger than the memory."""
+    """Yield what `read_lines` lists, for files that do not fit into memory."""
     name, number = name_of(source), 0
     try:
         with opened(source) as file:
@@ -87,26 +87,22 @@ def blocks(lines: Iterable[str]) -> Iterator[list[tuple[int, str]]]:
 
 
 def name_of(source: str | Path) -> str:
-    """What messages call a source."""
+    """The name of a source in messages."""
     return "standard input" if str(source) == "-" else str(source)
 
 
 def unreadable(name: str, error: Exception) -> DataError:
-    """The sentence for a file that cannot be opened or read."""
+    """The error for a file that cannot be opened or read."""
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return DataError(f"{name}: A file was expected, but there is none; check the path.")
+        return DataError(f"{name}: There is no such file; check the path.")
     if isinstance(error, IsADirectoryError):
-        return DataError(
-            f"{name}: A file was expected, but this is a folder; name one of its files."
-        )
+        return DataError(f"{name}: A file was expected, got a folder; give one of its files.")
     if isinstance(error, PermissionError):
         return DataError(
-            f"{name}: A readable file was expected, but reading it is not permitted; change its "
-            "permissions or copy it."
+            f"{name}: You do not have permission to read this file; change its permissions or "
+            "copy it."
         )
-    return DataError(
-        f"{name}: A readable file was expected, but the system says: {error}; check the path."
-    )
+    return DataError(f"{name}: This file cannot be read ({error}); check the path.")
 
 
 @contextmanager
@@ -128,8 +124,8 @@ def opened(source: str | Path) -> Iterator[BinaryIO]:
 def write_text(target: str | Path | None, text: str) -> None:
     """Write `text` as it is, whole or not at all; "-" or nothing is standard output.
 
-    A file is written under a temporary name in its folder and then renamed, so nobody sees half
-    of it. A name that ends in ".gz" is packed, the same text always to the same bytes.
+    A file is written under a temporary name in its folder and then renamed, so it is never seen
+    half written. If the name ends in ".gz" it is compressed; equal texts give equal bytes.
     """
     if target is None or str(target) == "-":
         print_text(text)
@@ -141,8 +137,8 @@ def write_text(target: str | Path | None, text: str) -> None:
         write_bytes(Path(target), data)
     except (OSError, ValueError) as error:
         raise DataError(
-            f"{target}: The result must be written to a file in a folder that exists and permits "
-            f"it, but the system says: {error}; choose another place."
+            f"{target}: The result cannot be written there ({error}); choose a file in an existing "
+            "folder that you may write to."
         ) from error
 
 

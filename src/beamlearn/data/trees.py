@@ -1,6 +1,7 @@
-"""Heads that make a tree, and what keeps them from it.
+"""Which heads make a tree, and what is wrong with those that do not.
 
-The reasons are sentences without their end: what to do is added by who knows where they came from.
+Messages are returned without their end: the caller, who knows where the heads are from, adds what
+to do.
 """
 
 from collections.abc import Sequence
@@ -10,15 +11,15 @@ SHOWN = 6
 
 
 def possible(head: int, word: int, length: int) -> bool:
-    """Can a word of a sentence of so many words have this head?"""
+    """Can a word have this head in a sentence of `length` words?"""
     return 0 <= head <= length and head != word
 
 
-def no_head(came: object, word: int, length: int) -> str:
-    """The beginning of the sentence for a head that is not `possible`."""
+def wrong_head(head: object, word: int, length: int) -> str:
+    """The beginning of the message for a head that is not `possible`."""
     return (
         f"A head must be the number of another word of the sentence (1 to {length}) or 0 for the "
-        f"root, but {came!r} came for word {word}"
+        f"root, got {head!r} for word {word}"
     )
 
 
@@ -42,7 +43,7 @@ def cycle(heads: Sequence[int]) -> tuple[int, ...] | None:
 
 
 def around(heads: Sequence[int], start: int) -> list[int]:
-    """The words met on the way from a word of a cycle back to it."""
+    """The words on the way from a word of a cycle back to it."""
     words = [start]
     while (word := heads[words[-1] - 1]) != start:
         words.append(word)
@@ -56,7 +57,7 @@ def leftmost_first(words: list[int]) -> tuple[int, ...]:
 
 
 def fault(heads: Sequence[int]) -> tuple[int, str] | None:
-    """What keeps heads from being a tree with one root: the word it concerns, and why.
+    """Why heads are not a tree with one root: the word it concerns, and a message.
 
     >>> fault([2, 0, 0])
     (3, 'A tree must have one root, but words 2 and 3 both have head 0')
@@ -73,7 +74,7 @@ def fault(heads: Sequence[int]) -> tuple[int, str] | None:
 
 
 def in_a_circle(words: tuple[int, ...]) -> str:
-    """The beginning of the sentence for a cycle."""
+    """The beginning of the message for a cycle."""
     shown = [str(word) for word in words]
     if len(shown) > SHOWN:
         shown[SHOWN:] = ["..."]

@@ -1,4 +1,4 @@
-"""Word vectors that others have trained."""
+"""Pretrained word vectors."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -32,8 +32,8 @@ def read_vectors(
       line. A first line of two whole numbers is a header: count and dimension. Without it the
       first line gives the dimension; its word must have no space, later ones may.
 
-    The words of a matrix are one per line in a file beside it, "<name>.vocab", "<name>.words" or
-    "<name>.txt", whichever is found first. Of a word that comes twice the first vector counts.
+    The words of a matrix are one per line in a file next to it, "<name>.vocab", "<name>.words" or
+    "<name>.txt", whichever is found first. If a word occurs twice, the first vector counts.
     Nothing is unpickled.
     """
     suffix = Path(path).suffix
@@ -66,8 +66,8 @@ def read_text(
                 found[word] = vector(numbers, f"{name}:{number}")
     if not rows or promised not in (None, rows):
         raise DataError(
-            f"{name}: Vectors were expected for {promised or 'some'} words, but there are {rows}; "
-            "copy or download the file again."
+            f"{name}: The file must have vectors for {promised or 'some'} words, got {rows}; copy "
+            "or download it again."
         )
     matrix = np.stack(list(found.values())) if found else np.zeros((0, dim), dtype=np.float32)
     return list(found), torch.from_numpy(matrix)
@@ -78,10 +78,10 @@ def split(text: str, between: str, dim: int, place: str) -> tuple[str, list[str]
     word, *numbers = text.rstrip(between).rsplit(between, dim) if dim else [text]
     excess = between in word and DECIMAL.fullmatch(word.rsplit(between, 1)[1])
     if not word or not numbers or len(numbers) != dim or excess:
-        came = "no word" if not word else f"{'more' if excess else len(numbers)} numbers"
+        found = "no word" if not word else "more" if excess else len(numbers)
         raise DataError(
             f"{place}: A line must have a word and {dim or 'its'} numbers, as the header or the "
-            f"first line says, but {came} came; correct or remove the line."
+            f"first line says, got {found}; correct or remove the line."
         )
     return word, numbers
 
@@ -98,8 +98,8 @@ def vector(numbers: Sequence[str], place: str) -> Float[np.ndarray, " dim"]:
     if not np.isfinite(row).all():
         wrong = numbers[int((~np.isfinite(row)).argmax())]
         raise DataError(
-            f"{place}: A vector must consist of finite numbers, but {wrong!r} came; correct or "
-            "remove the line."
+            f"{place}: A vector must consist of finite numbers, got {wrong!r}; correct or remove "
+            "the line."
         )
     return row
 
@@ -114,7 +114,7 @@ def read_npy(path: str | Path) -> Tensor:
     except ValueError as error:
         raise DataError(
             f"{path}: A NumPy file with a matrix of numbers was expected, but it cannot be read "
-            f"({error}); save it anew with `numpy.save`."
+            f"({error}); save it again with `numpy.save`."
         ) from error
     if array.dtype.kind not in "fiu":
         raise DataError(
@@ -138,21 +138,21 @@ def read_safetensors(path: str | Path) -> Tensor:
     except SafetensorError as error:
         raise DataError(
             f"{path}: A safetensors file was expected, but it cannot be read ({error}); save it "
-            "anew."
+            "again."
         ) from error
     raise DataError(
-        f"{path}: A tensor called {TENSOR!r} was expected, but there is only "
-        f"{', '.join(map(repr, names)) or 'nothing'}; save the matrix under that name."
+        f"{path}: A safetensors file must have a tensor called {TENSOR!r}, got "
+        f"{', '.join(map(repr, names)) or 'none'}; save the matrix under that name."
     )
 
 
 def chosen(
     path: str | Path, matrix: Tensor, words: Collection[str] | None
 ) -> tuple[list[str], Float[Tensor, "words dim"]]:
-    """Put the rows of a matrix and the list of words beside it together."""
+    """Combine the rows of a matrix with its list of words."""
     if matrix.dim() != 2:
         raise DataError(
-            f"{path}: A matrix with one row per word was expected, but its shape is "
+            f"{path}: Vectors must be a matrix with one row per word, got the shape "
             f"{tuple(matrix.shape)}; save two dimensions, words and numbers."
         )
     names = word_list(Path(path), len(matrix))
@@ -176,14 +176,14 @@ def word_list(path: Path, rows: int) -> list[str]:
     source = next((candidate for candidate in beside if candidate.is_file()), None)
     if source is None:
         raise DataError(
-            f"{path}: A matrix needs a list of its words beside it, one per line, but there is no "
+            f"{path}: A matrix needs a list of its words next to it, one per line, but there is no "
             f"{' or '.join(candidate.name for candidate in beside)}; write one."
         )
     words = [bare(line, number) for number, line in enumerate(read_lines(source), 1)]
     if len(words) != rows:
         raise DataError(
-            f"{source}: One word per line was expected for each of the {rows} rows of {path.name}, "
-            f"but {len(words)} lines came; write the list anew."
+            f"{source}: The list must have one word per line for each of the {rows} rows of "
+            f"{path.name}, got {len(words)}; write the list again."
         )
     for number, word in enumerate(words, 1):
         if not word:

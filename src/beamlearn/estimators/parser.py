@@ -10,7 +10,7 @@ from ..tasks.parsing.attachment import attachment
 from ..tasks.parsing.decode import Parse, Parsing, parse
 from ..tasks.parsing.lists import Tagged, Trees, inputs_of, pairs_of
 from ..tasks.parsing.report import ParsingReport
-from ..tasks.parsing.sentences import Sentences
+from ..tasks.parsing.sentences import ParsedSentences
 from ..tasks.parsing.settings import ParserSettings
 from ..tasks.parsing.task import PARSING
 from ..tasks.task import TaskSpec
@@ -56,7 +56,7 @@ class BeamParser(BeamEstimator[Given, Trees, Arcs, Parse, ParsingReport]):
     word_dropout: float = PARSER.word_dropout
     affix_length: int = PARSER.affix_length
     affix_size: int = PARSER.affix_size
-    spelled: int = PARSER.spelled
+    max_characters: int = PARSER.max_characters
     character_size: int = PARSER.character_size
     vectors: str | None = PARSER.vectors
     freeze_vectors: bool = PARSER.freeze_vectors
@@ -89,7 +89,7 @@ class BeamParser(BeamEstimator[Given, Trees, Arcs, Parse, ParsingReport]):
 
     def _pairs(
         self, experiment: Any, X: Given, y: Trees, x_name: str = "X", y_name: str = "y"
-    ) -> Sentences:
+    ) -> ParsedSentences:
         return pairs_of(X, y, looks_at_tags(experiment), x_name, y_name)
 
     def _decode(self, X: Given, width: int, n: int) -> list[Parsing]:

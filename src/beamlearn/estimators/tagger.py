@@ -9,7 +9,7 @@ from ..tasks.lists import Lists, words_of
 from ..tasks.tagging.decode import Tagged, Tagging, tag
 from ..tasks.tagging.lists import pairs_of
 from ..tasks.tagging.report import TaggingReport
-from ..tasks.tagging.sentences import Sentences
+from ..tasks.tagging.sentences import TaggedSentences
 from ..tasks.tagging.settings import TaggerSettings
 from ..tasks.tagging.task import TAGGING
 from ..tasks.task import TaskSpec
@@ -83,7 +83,7 @@ class BeamTagger(BeamEstimator[Lists, Lists, list[str], Tagged, TaggingReport]):
 
     def _pairs(
         self, experiment: Any, X: Lists, y: Lists, x_name: str = "X", y_name: str = "y"
-    ) -> Sentences:
+    ) -> TaggedSentences:
         return pairs_of(X, y, x_name, y_name)
 
     def _decode(self, X: Lists, width: int, n: int) -> list[Tagging]:

@@ -75,7 +75,7 @@ class DecoderLayer(nn.Module):
         self.forward_norm, self.inner = nn.LayerNorm(size), Affine(size, feedforward)
         self.outer = Affine(feedforward, size)
 
-    def told(
+    def keys_values(
         self, source: Float[Tensor, "batch n size"]
     ) -> tuple[Float[Tensor, "batch heads n part"], ...]:
         """Keys and values of the source, once for all hypotheses and steps."""
@@ -86,7 +86,7 @@ class DecoderLayer(nn.Module):
         x: Float[Tensor, "batch k size"],
         past: Past | None,
         seen: Float[Tensor, "batch 1 k nodes"],
-        told: tuple[Float[Tensor, "batch heads n part"], ...],
+        source: tuple[Float[Tensor, "batch heads n part"], ...],
         mask: Float[Tensor, "batch 1 1 n"] | None,
         dropped: Sequence[Float[Tensor, "#batch #k size"]] | None,
     ) -> tuple[Float[Tensor, "batch k size"], Past]:
@@ -95,7 +95,7 @@ class DecoderLayer(nn.Module):
         past = Past(keys, values, keys.shape[2]) if past is None else past.extended(keys, values)
         x = x + _masked(self.out(attend(queries, *past.seen, seen)), dropped, 0)
         (queries,) = heads_of(self.ask(self.cross_norm(x)), 1, self.heads)
-        keys, values = told
+        keys, values = source
         x = x + _masked(self.cross_out(attend(queries, keys, values, mask)), dropped, 1)
         found = self.outer(self.inner(self.forward_norm(x)).relu_())
         return x + _masked(found, dropped, 2), past

@@ -1,1 +1,1 @@
-"""Pictures of what was learned."""
+"""Pages and figures that show what was learned."""

@@ -13,11 +13,11 @@ from .palette import PRINTED, Palette
 
 @dataclass(frozen=True)
 class Curve:
-    """Certificates after more and more examples, and what was measured beside them."""
+    """Certificates after growing numbers of examples, with measured losses."""
 
     certificates: Sequence[Certificate]
     population: Sequence[tuple[int, float]] = ()
-    """After so many examples, the mean loss of the mixture on examples of a test set."""
+    """Numbers of examples, each with the mean test loss of the mixture after them."""
 
 
 def draw_bound(curve: Curve, path: Path) -> None:
@@ -32,9 +32,9 @@ def draw_bound(curve: Curve, path: Path) -> None:
 
 
 def draw_parts(axes: Any, curve: Curve, colors: Palette) -> tuple[Any, Any]:
-    """Stack the parts of the bound, with the measured loss of the population beside them.
+    """Stack the parts of the bound, and draw the measured test loss.
 
-    The lines of the bound and of the mean training loss are returned.
+    Returns the lines of the bound and of the mean training loss.
     """
     found = curve.certificates
     counts = [one.rounds for one in found]
@@ -65,7 +65,7 @@ def draw_parts(axes: Any, curve: Curve, colors: Palette) -> tuple[Any, Any]:
         )
     upper = found[-1].upper
     axes.axhline(upper, color=colors.soft, linewidth=0.8, linestyle=":")
-    axes.annotate("u: nothing is larger", (counts[-1], upper), fontsize=8, ha="right", va="bottom")
+    axes.annotate("u: largest value", (counts[-1], upper), fontsize=8, ha="right", va="bottom")
     axes.set_xscale("log")
     axes.set_xlabel("examples, each seen once")
     axes.set_ylabel(f"{named(upper, found[-1].clip)} of the mixture")
@@ -74,7 +74,7 @@ def draw_parts(axes: Any, curve: Curve, colors: Palette) -> tuple[Any, Any]:
 
 
 def check_drawable(path: Path) -> None:
-    """Say what is missing before something long begins."""
+    """Refuse at once what could not be drawn after a long computation."""
     if path.suffix not in (".svg", ".png", ".pdf"):
-        raise FigureError(f"--figure must end in .svg, .png or .pdf, but {path.name!r} came.")
+        raise FigureError(f"`figure` must end in .svg, .png or .pdf, got {path.name!r}.")
     check_matplotlib()

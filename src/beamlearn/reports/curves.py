@@ -1,31 +1,31 @@
-"""Learning curves, from what a training has logged."""
+"""Learning curves, from the log of a training."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from .figure import Drawn
+from .figure import PageFigure
 from .lines import Axis, Line, Point, draw_lines, from_zero
-from .part import Part
+from .section import Section
 from .wording import listed, percent
 
 WINDOWS = 100
-"""Into about how many windows the rounds are put together."""
+"""About how many windows the rounds are averaged in."""
 ROUND, EPOCH = Axis("round", "round"), Axis("epoch", "epoch")
 VALIDATION = Axis("validation_cost", "validation cost per example")
 
 
 @dataclass(frozen=True)
 class Log:
-    """What a run has logged."""
+    """The log of a run."""
 
     rounds: tuple[Mapping[str, Any], ...]
     validations: tuple[Mapping[str, Any], ...]
 
     @classmethod
     def of(cls, records: Iterable[Mapping[str, Any]]) -> "Log":
-        """Tell rounds from validations."""
+        """Separate rounds and validations."""
         lines = list(records)
         return cls(
             tuple(line for line in lines if "examples" in line),
@@ -39,7 +39,7 @@ class Log:
 
 
 def lowest(costs: Sequence[float]) -> int | None:
-    """Where the lowest of the finite ones is; the first of equals.
+    """The place of the lowest finite cost; the first of equals.
 
     >>> lowest([float("nan"), 2.0, 1.0, 1.0])
     2
@@ -48,37 +48,41 @@ def lowest(costs: Sequence[float]) -> int | None:
     return min(finite, key=lambda place: costs[place], default=None)
 
 
-def learning_curves(log: Log) -> Part | None:
-    """The part of one run."""
-    figures, told = [], []
+def learning_curves(log: Log) -> Section | None:
+    """The section for one run."""
+    figures, sentences = [], []
     if log.rounds:
         size = -(-len(log.rounds) // WINDOWS)
         windows = [log.rounds[i : i + size] for i in range(0, len(log.rounds), size)]
-        told.append(falling(log, size))
+        sentences.append(falling(log, size))
         figures += [
             curve("loss", "Loss per example", "loss per example", windows),
             curve("increases", "Cost increases per example", "cost increases per example", windows),
         ]
         shares = [mean(window, "on_policy") for window in windows]
         if min(shares) < 1:
-            title = "Trajectories that are the policy's own"
+            title = "Trajectories that follow the learned policy"
             figures.append(curve("on_policy", title, "share of the examples", windows))
-            told.append(
-                f"At the start {percent(shares[0])} of the trajectories were what the learned "
-                f"policy alone would do, at the end {percent(shares[-1])}."
+            sentences.append(
+                f"At the start, {percent(shares[0])} of the trajectories followed the learned "
+                f"policy all the way; at the end, {percent(shares[-1])} did."
             )
     if log.best is not None:
-        told.append(validated(log))
+        sentences.append(validated(log))
     if log.best is not None and len(log.validations) > 1:
         points = tuple(validation_point(line) for line in log.validations)
         lines = [Line("validation", points, best=log.best)]
-        figures.append(by_epoch("Cost on the validation set; the best epoch has a ring", lines))
-    return Part("learning", "Learning curves", tuple(told), tuple(figures)) if figures else None
+        figures.append(by_epoch("Cost on the validation set; the best epoch is circled", lines))
+    return (
+        Section("learning", "Learning curves", tuple(sentences), tuple(figures))
+        if figures
+        else None
+    )
 
 
 def curve(
     name: str, title: str, label: str, windows: Sequence[Sequence[Mapping[str, Any]]]
-) -> Drawn:
+) -> PageFigure:
     """A number of the rounds, averaged in windows."""
     points = []
     for window in windows:
@@ -97,14 +101,14 @@ def mean(window: Sequence[Mapping[str, Any]], name: str) -> float:
 
 
 def falling(log: Log, size: int) -> str:
-    """The loss and the increases at both ends."""
+    """The loss and the cost increases at the beginning and at the end."""
     each = "Each point is a round" if size == 1 else f"Each point is the mean of {size} rounds"
     (begun, first), (ended, last) = ends(log)
     return (
         f"{each}. From {begun} to {ended}, the loss per example went from "
-        f"{mean(first, 'loss'):.4g} to {mean(last, 'loss'):.4g}, and the number of transitions at "
-        f"which the learned policy raises the cost from {mean(first, 'increases'):.3g} to "
-        f"{mean(last, 'increases'):.3g}."
+        f"{mean(first, 'loss'):.4g} to {mean(last, 'loss'):.4g}, and the number of steps per "
+        f"example at which the learned policy raises the cost went from "
+        f"{mean(first, 'increases'):.3g} to {mean(last, 'increases'):.3g}."
     )
 
 
@@ -127,16 +131,16 @@ def ends(log: Log) -> list[tuple[str, Sequence[Mapping[str, Any]]]]:
 
 
 def validated(log: Log) -> str:
-    """The best epoch, and whether the last ones were of use."""
+    """The best epoch, and whether more epochs may help."""
     assert log.best is not None
     costs = [line["validation_cost"] for line in log.validations]
     epoch, found = log.validations[log.best]["epoch"], costs[log.best]
     if len(costs) == 1:
-        return f"The only validation found a cost of {found:.4g} per example."
+        return f"There was one validation, with a cost of {found:.4g} per example."
     after = (
-        "that is the last one, so more epochs may help"
+        "that is the last epoch, so more epochs may help"
         if log.best == len(costs) - 1
-        else f"the last epoch has {costs[-1]:.4g}"
+        else f"after the last epoch it is {costs[-1]:.4g}"
     )
     return f"The cost on the validation set is lowest after epoch {epoch}, {found:.4g}; {after}."
 
@@ -147,7 +151,7 @@ def validation_point(line: Mapping[str, Any]) -> Point:
     return Point(epoch, cost, f"epoch {epoch}: validation cost {cost:.4g}")
 
 
-def by_epoch(title: str, lines: Sequence[Line]) -> Drawn:
+def by_epoch(title: str, lines: Sequence[Line]) -> PageFigure:
     """Validation costs."""
 
     def prepare(axes: Any) -> None:
@@ -159,8 +163,8 @@ def by_epoch(title: str, lines: Sequence[Line]) -> Drawn:
     return draw_lines("validation", title, lines, EPOCH, VALIDATION, prepare=prepare)
 
 
-def compared_curves(logs: Mapping[str, Sequence[Log]]) -> Part | None:
-    """The part of a comparison: the mean over the seeds of each cell, epoch by epoch."""
+def compared_curves(logs: Mapping[str, Sequence[Log]]) -> Section | None:
+    """The section for a comparison: the mean over the seeds of each cell, epoch by epoch."""
     lines = []
     for number, (cell, several) in enumerate(logs.items()):
         epochs = min((len(log.validations) for log in several), default=0)
@@ -171,33 +175,33 @@ def compared_curves(logs: Mapping[str, Sequence[Log]]) -> Part | None:
             lines.append(line)
     if not lines:
         return None
-    told = [least(lines)]
+    sentences = [least(lines)]
     if long := [line for line in lines if len(line.points) > 1]:
-        told.append(unfinished(long))
-    figure = by_epoch("Cost on the validation set, mean over seeds; best epochs have a ring", lines)
-    return Part("learning", "Learning curves", tuple(told), (figure,))
+        sentences.append(unfinished(long))
+    title = "Cost on the validation set, mean over seeds; best epochs are circled"
+    figure = by_epoch(title, lines)
+    return Section("learning", "Learning curves", tuple(sentences), (figure,))
 
 
 def least(lines: Sequence[Line]) -> str:
-    """Which ways to train have the lowest validation cost, as far as it is shown."""
+    """Which ways to train have the lowest validation cost, as it is displayed."""
     costs = {line.label: line.points[line.best or 0].y for line in lines}
     cost = f"{min(costs.values()):.4g}"
     cells = [cell for cell, found in costs.items() if f"{found:.4g}" == cost]
     return (
-        f"The lowest mean cost on the validation set is that of {listed(cells)}: {cost} per "
-        "example."
+        f"The lowest mean cost on the validation set is {cost} per example, with {listed(cells)}."
     )
 
 
 def unfinished(lines: Sequence[Line]) -> str:
-    """How many ways to train, each with several epochs, were best after the last one."""
+    """How many ways to train, each with several epochs, were best after the last epoch."""
     late = sum(line.best == len(line.points) - 1 for line in lines)
     ways = f"Of {len(lines)} way{'s' * (len(lines) > 1)} to train for several epochs"
     if late == 0:
-        return f"{ways}, none was best after the last one."
+        return f"{ways}, none was best after its last epoch."
     return (
-        f"{ways}, {late} {'was' if late == 1 else 'were'} best after the last one, and might gain "
-        "from more."
+        f"{ways}, {late} {'was' if late == 1 else 'were'} best after the last epoch, so more "
+        "epochs may help."
     )
 
 

@@ -18,7 +18,7 @@ from .palette import THEMED, themed
 SVG, XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 ElementTree.register_namespace("", SVG[1:-1])
 LEGEND = 68
-"""How many letters have room in a line of a legend."""
+"""How many letters fit into a line of a legend."""
 STYLE: dict[Any, Any] = {
     "axes.edgecolor": THEMED.soft,
     "axes.facecolor": "none",
@@ -48,7 +48,7 @@ STYLE: dict[Any, Any] = {
 
 
 @dataclass(frozen=True)
-class Drawn:
+class PageFigure:
     """A figure, and the numbers that are in it."""
 
     name: str
@@ -59,7 +59,7 @@ class Drawn:
 
     @property
     def link(self) -> str:
-        """The numbers as CSV, inside of an address."""
+        """A data URL with the numbers as CSV."""
         data = b64encode(as_csv(self.rows).encode()).decode()
         return f"data:text/csv;charset=utf-8;base64,{data}"
 
@@ -74,29 +74,29 @@ class Canvas:
         self.axes.set_axisbelow(True)
         self.marks: dict[str, list[str]] = {}
 
-    def mark(self, artist: Any, told: Sequence[str]) -> None:
-        """Say what the marks of a line, or a patch, stand for, one after the other."""
+    def mark(self, artist: Any, tooltips: Sequence[str]) -> None:
+        """Give a tooltip to each mark of a line, or to a patch."""
         artist.set_gid(f"mark{len(self.marks)}")
-        self.marks[artist.get_gid()] = [plain(text) for text in told]
+        self.marks[artist.get_gid()] = [plain(text) for text in tooltips]
 
     def legend(self) -> None:
-        """Below the figure, where it hides nothing; the figure grows by what it needs."""
+        """Put the legend below the figure, which grows to make room for it."""
         handles, labels = self.axes.get_legend_handles_labels()
         columns = max(1, LEGEND // max(map(len, labels)))
         width, height = self.figure.get_size_inches()
         self.figure.set_size_inches(width, height + 0.18 * (1 + (len(labels) - 1) // columns))
         self.figure.legend(handles, labels, loc="outside lower left", ncols=columns)
 
-    def drawn(self, title: str, rows: Sequence[Mapping[str, Any]]) -> Drawn:
+    def finish(self, title: str, rows: Sequence[Mapping[str, Any]]) -> PageFigure:
         """The figure as it is now."""
         text = StringIO()
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph .* missing from")  # the browser has another
             self.figure.savefig(text, format="svg", metadata={"Date": None})
-        return Drawn(self.name, title, self.inline(text.getvalue(), title), tuple(rows))
+        return PageFigure(self.name, title, self.inline(text.getvalue(), title), tuple(rows))
 
     def inline(self, svg: str, title: str) -> Markup:
-        """A drawing of matplotlib, fit to be one of several inside of a page."""
+        """A drawing of matplotlib, made fit to be one of several on a page."""
         root = ElementTree.fromstring(svg)
         for parent in list(root.iter()):
             for child in list(parent):
@@ -116,9 +116,9 @@ class Canvas:
     def retouch(self, element: ElementTree.Element) -> None:
         """Give marks their titles, and every name the name of the figure before it."""
         own = element.attrib
-        if (told := self.marks.get(own.get("id", ""))) is not None:
+        if (tooltips := self.marks.get(own.get("id", ""))) is not None:
             uses = element.findall(f".//{SVG}use") or element.findall(f"{SVG}path")
-            for mark, text in zip(uses, told, strict=True):
+            for mark, text in zip(uses, tooltips, strict=True):
                 mark.attrib |= {"class": "mark", "role": "img"}
                 ElementTree.SubElement(mark, f"{SVG}title").text = text
         if "id" in own:
@@ -131,7 +131,7 @@ class Canvas:
 
 @contextmanager
 def canvas(name: str, width: float = 5.6, height: float = 3.1) -> Iterator[Canvas]:
-    """An empty figure of some inches, in the manner of the page."""
+    """An empty figure of this size in inches, in the style of the page."""
     from matplotlib import rc_context
 
     with rc_context(STYLE):

@@ -1,4 +1,4 @@
-"""What all figures share: the package that draws them, an empty one, and how it is written."""
+"""What all figures share: the check for matplotlib, an empty figure, and how it is written."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,16 +10,16 @@ class FigureError(ValueError):
 
 
 def check_matplotlib() -> None:
-    """Refuse to begin something long that could not be drawn at its end."""
+    """Refuse at once what could not be drawn after a long computation."""
     if find_spec("matplotlib") is None:
         raise FigureError(
-            "Figures are drawn by the package 'matplotlib', but that is not installed; run "
+            "Figures are drawn by the package 'matplotlib', which is not installed; run "
             "`pip install 'beamlearn[pages]'` or, for the demo, `pip install 'beamlearn[demo]'`."
         )
 
 
 def empty_figure(width: float, height: float) -> tuple[Any, Any]:
-    """A figure of some inches and its axes; no window, whatever the machine has."""
+    """A figure of this size in inches, and its axes; it never opens a window."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -29,7 +29,7 @@ def empty_figure(width: float, height: float) -> tuple[Any, Any]:
 
 
 def write_figure(figure: Any, path: Path) -> None:
-    """Write a figure in the format that the name asks for; equal ones give equal files."""
+    """Write a figure in the format of the file name; equal figures give equal files."""
     from matplotlib import rc_context
 
     dated = path.suffix in (".svg", ".pdf")

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
 
-from .figure import Drawn, canvas, plain
-from .palette import THEMED, look
+from .figure import PageFigure, canvas, plain
+from .palette import THEMED, line_style
 
 
 @dataclass(frozen=True)
@@ -15,12 +15,12 @@ class Point:
 
     x: float
     y: float
-    told: str
-    """What it says to who points at it."""
+    tooltip: str
+    """The tooltip."""
     spread: float | None = None
     """A standard deviation."""
     facts: dict[str, Any] = field(default_factory=dict)
-    """More numbers for who downloads."""
+    """More numbers for the download."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Line:
     number: int = 0
     """Which color, marker and dashes it has; the same in every figure of a page."""
     best: int | None = None
-    """The number of the point that is set off from the others."""
+    """The number of the point that is circled."""
 
     @property
     def finite(self) -> "Line":
-        """Without points that no figure has a place for."""
+        """The line without points that cannot be drawn."""
         kept = [i for i, point in enumerate(self.points) if isfinite(point.x + point.y)]
         best = kept.index(self.best) if self.best in kept else None
         return replace(self, points=tuple(self.points[i] for i in kept), best=best)
@@ -44,12 +44,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Axis:
-    """What is measured along a side."""
+    """What an axis measures."""
 
     name: str
-    """In the data."""
+    """The name in the data."""
     label: str
-    """In the figure."""
+    """The label in the figure."""
 
 
 def draw_lines(
@@ -60,18 +60,18 @@ def draw_lines(
     y: Axis,
     *,
     prepare: Callable[[Any], None],
-) -> Drawn:
-    """Draw lines, as far as they are finite; `prepare` has the last word on the axes."""
+) -> PageFigure:
+    """Draw lines where they are finite; `prepare` sets up the axes at the end."""
     lines = [one for line in lines if (one := line.finite).points]
     with canvas(name) as paper:
         for line in lines:
             places = [point.x for point in line.points]
             values = [point.y for point in line.points]
-            style = look(line.number)
+            style = line_style(line.number)
             if len(places) > 60:
                 style |= {"markersize": 2.5}
             (drawn,) = paper.axes.plot(places, values, label=plain(line.label), **style)
-            paper.mark(drawn, [point.told for point in line.points])
+            paper.mark(drawn, [point.tooltip for point in line.points])
             spreads = [point.spread or 0.0 for point in line.points]
             if any(spreads):
                 ends = (
@@ -92,11 +92,11 @@ def draw_lines(
         prepare(paper.axes)
         if len(paper.axes.get_legend_handles_labels()[1]) > 1:
             paper.legend()
-        return paper.drawn(title, rows_of(lines, x, y))
+        return paper.finish(title, rows_of(lines, x, y))
 
 
 def rows_of(lines: Sequence[Line], x: Axis, y: Axis) -> list[dict[str, Any]]:
-    """The points, one a row."""
+    """One row per point."""
     return [
         {
             "line": line.label,
@@ -111,7 +111,7 @@ def rows_of(lines: Sequence[Line], x: Axis, y: Axis) -> list[dict[str, Any]]:
 
 
 def at_widths(widths: Sequence[int]) -> Callable[[Any], None]:
-    """Let an axis have widths of the beam."""
+    """Label the x axis with beam widths."""
 
     def prepare(axes: Any) -> None:
         from matplotlib.ticker import NullLocator
@@ -125,6 +125,6 @@ def at_widths(widths: Sequence[int]) -> Callable[[Any], None]:
 
 
 def from_zero(axes: Any) -> None:
-    """Let an axis begin at 0, as shares and counts do, unless something is below."""
+    """Begin the y axis at 0, as for shares and counts, unless some value is negative."""
     if axes.dataLim.y0 >= 0:
         axes.set_ylim(bottom=0)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from .pages import render
-from .part import Part
+from .section import Section
 
 
-def page_of(title: str, parts: Sequence[Part]) -> bytes:
-    """The page with these parts; equal ones give equal bytes."""
-    return render("report.html", title=title, parts=parts).encode()
+def page_of(title: str, sections: Sequence[Section]) -> bytes:
+    """The page with these sections; equal ones give equal bytes."""
+    return render("report.html", title=title, sections=sections).encode()

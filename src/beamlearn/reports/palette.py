@@ -1,4 +1,4 @@
-"""Colors, markers and dashes: what is told apart by one of them is told apart by all."""
+"""Colors, markers and dashes; lines differ in all three, so that color is never the only cue."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -37,7 +37,7 @@ PRINTED = Palette(
     red="#d55e00",
     sky="#56b4e9",
 )
-"""Of the palette by Okabe and Ito, which color-blind people can tell apart."""
+"""From the palette by Okabe and Ito, which color-blind people can distinguish."""
 NAMES = tuple(Palette.__dataclass_fields__)
 THEMED = Palette(**{name: f"#fe00{place:02x}" for place, name in enumerate(NAMES, 1)})
 """Stand-ins; `themed` puts the variables of the page in their place."""
@@ -56,7 +56,7 @@ def themed(svg: str) -> str:
     return svg
 
 
-def look(number: int) -> dict[str, Any]:
+def line_style(number: int) -> dict[str, Any]:
     """How the line with this number is drawn."""
     return {
         "color": THEMED.hues[number % len(THEMED.hues)],

@@ -7,9 +7,9 @@ from typing import Any
 from ..theory.certificate import Certificate
 from ..theory.numbers import named
 from .bound import Curve, draw_parts
-from .figure import Drawn, canvas
+from .figure import PageFigure, canvas
 from .palette import THEMED
-from .part import Part, Table
+from .section import Section, Table
 
 TICKS = 5
 """How many numbers of examples the figure names."""
@@ -17,18 +17,18 @@ TICKS = 5
 
 @dataclass(frozen=True)
 class Proof:
-    """What is certified of a run."""
+    """What is certified for a run."""
 
     curve: Curve | None
     """Certificates of the loss; None: nothing bounds it."""
     share: Certificate | None
-    """Of the cost, as a share of the most that an output can cost."""
-    told: tuple[str, ...]
+    """The certificate of the cost, as a share of the most that an output can cost."""
+    sentences: tuple[str, ...]
     """Both in words, and what they rest on."""
 
 
-def proven(proof: Proof) -> Part:
-    """The part of a run whose losses the theorems speak of."""
+def proven(proof: Proof) -> Section:
+    """The section for a run whose losses the theorems cover."""
     columns: dict[str, Certificate] = {}
     if proof.curve is not None:
         last = proof.curve.certificates[-1]
@@ -37,7 +37,7 @@ def proven(proof: Proof) -> Part:
         columns["cost, as a share"] = proof.share
     figures = () if proof.curve is None else (figure(proof.curve),)
     tables = (table(columns),) if columns else ()
-    return Part("proof", "What the run proves", proof.told, figures, tables)
+    return Section("proof", "What the run proves", proof.sentences, figures, tables)
 
 
 def table(columns: Mapping[str, Certificate]) -> Table:
@@ -47,7 +47,7 @@ def table(columns: Mapping[str, Certificate]) -> Table:
         "roll-in gap: beams that the learned policy did not choose": "roll_in_gap",
         "deviation of a sample of this size": "deviation",
         "bound: the sum of these": "bound",
-        "u: nothing is larger": "upper",
+        "u: largest value": "upper",
         "delta: the bound may fail with this probability": "delta",
         "examples": "rounds",
     }
@@ -59,24 +59,26 @@ def table(columns: Mapping[str, Certificate]) -> Table:
     return Table(("", *columns), tuple(rows), frozenset(bound))
 
 
-def figure(curve: Curve) -> Drawn:
+def figure(curve: Curve) -> PageFigure:
     """The bound and its parts against the number of examples."""
     found = curve.certificates
     with canvas("bound") as paper:
         lines = draw_parts(paper.axes, curve, THEMED)
         for line, name in zip(lines, ("bound", "empirical_loss"), strict=True):
             what = name.replace("_", " ")
-            told = [f"{one.rounds:,} examples: {what} {getattr(one, name):.4g}" for one in found]
-            paper.mark(line, told)
+            tooltips = [
+                f"{one.rounds:,} examples: {what} {getattr(one, name):.4g}" for one in found
+            ]
+            paper.mark(line, tooltips)
         count_examples(paper.axes, [one.rounds for one in found])
         paper.legend()
         rows = [{"examples": one.rounds, **one.parts, "bound": one.bound} for one in found]
-        title = f"{found[-1].statement}: the bound and its parts, after more and more examples"
-        return paper.drawn(title, rows)
+        title = f"{found[-1].statement}: the bound and its parts by number of examples"
+        return paper.finish(title, rows)
 
 
 def count_examples(axes: Any, counts: list[int]) -> None:
-    """Name some numbers of examples in full."""
+    """Label the x axis with some numbers of examples in full."""
     from matplotlib.ticker import NullLocator
 
     step = max(1, (len(counts) - 1) // (TICKS - 1))

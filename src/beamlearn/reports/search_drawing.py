@@ -17,7 +17,7 @@ ROW, GAP, HEAD = 46, 44, 34
 @final
 @dataclass(frozen=True)
 class Drawing:
-    """A search to look at: a notebook shows it, `write` keeps it as a page of its own."""
+    """A picture of a search: a notebook shows it, `write` saves it as a page of its own."""
 
     history: History
     title: str = "A beam search"
@@ -31,7 +31,7 @@ class Drawing:
         return str(render("drawing.html", title=self.title, picture=drawn))
 
     def _repr_html_(self) -> str:
-        """The page in a frame, so that neither it nor the notebook changes the other's looks."""
+        """The page in a frame, so that its style and the notebook's do not mix."""
         rows = max(map(len, self.history.beams)) + bool(self.history.drops)
         return str(render("drawing_frame.html", page=self.html, height=ROW * rows + HEAD + 190))
 
@@ -55,11 +55,11 @@ class Box:
 
     node: Node
     kind: str
-    """Names of its looks."""
+    """Its CSS classes."""
 
 
 @dataclass(frozen=True)
-class Column:
+class DrawnBeam:
     """A beam as it is drawn."""
 
     step: int
@@ -71,7 +71,7 @@ class Column:
 
 
 def draw_search(history: History, headings: Sequence[str] = (), key: str = "a") -> Markup:
-    """The picture as a part of a page; `key` tells several on one page apart."""
+    """The picture as a part of a page; `key` must be unique on the page."""
     columns = [column(history, step, headings) for step in range(len(history.beams))]
     rows = max(one.rows for one in columns)
     sizes = {"row": ROW, "gap": GAP, "head": HEAD, "height": HEAD + ROW * rows}
@@ -79,7 +79,7 @@ def draw_search(history: History, headings: Sequence[str] = (), key: str = "a") 
     return render("search.html", columns=columns, key=key, right=right, **sizes)
 
 
-def column(history: History, step: int, headings: Sequence[str]) -> Column:
+def column(history: History, step: int, headings: Sequence[str]) -> DrawnBeam:
     """A beam, with the lines that lead to it."""
     beam, winner = history.beams[step], history.winners[step]
     after = history.beams[step + 1] if step + 1 < len(history.beams) else None
@@ -97,11 +97,11 @@ def column(history: History, step: int, headings: Sequence[str]) -> Column:
     if dropped is not None and dropped.node.parent is not None:
         edges.append(Edge(middle(dropped.node.parent), middle(len(beam)), "fall"))
     heading = headings[step - 1] if 0 < step <= len(headings) else ""
-    return Column(step, heading, boxes, edges, dropped, len(beam) + (dropped is not None))
+    return DrawnBeam(step, heading, boxes, edges, dropped, len(beam) + (dropped is not None))
 
 
 def looks(history: History, node: Node, winner: bool, extended: bool) -> str:
-    """What is to be seen of a hypothesis: did it win, can it be right, does it die here?"""
+    """The CSS classes of a hypothesis: did it win, can it be right, does it die here?"""
     found = {
         "win": winner,
         "right": history.can_be_best(node),

@@ -1,4 +1,4 @@
-"""Quality against the width of the beam in testing, and against both widths."""
+"""Quality by the width of the beam in testing, and by the widths in training and testing."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -7,20 +7,20 @@ from statistics import mean, stdev
 from typing import Any
 
 from ..evaluation.metric import Metric
-from .figure import Drawn, canvas, plain
+from .figure import PageFigure, canvas, plain
 from .lines import Axis, Line, Point, at_widths, draw_lines
 from .palette import THEMED
-from .part import Part
+from .section import Section
 from .wording import alike, best_of, better, capital, value
 
 Values = Mapping[str, Mapping[int, Sequence[float]]]
-"""Of each way to train, by the width in testing: the metric of each seed."""
-WIDTH = Axis("width", "width of the beam in testing")
+"""The metric of each seed, by way to train and width in testing."""
+WIDTH = Axis("width", "beam width in testing")
 OPAQUE = 0.5
 """How opaque the best field of a grid is; numbers must be readable on it."""
 
 
-def against_width(values: Values, metric: Metric, told: Sequence[str]) -> Part | None:
+def against_width(values: Values, metric: Metric, sentences: Sequence[str]) -> Section | None:
     """Lines of quality, one for each way to train."""
     widths = sorted({width for by_width in values.values() for width in by_width})
     if len(widths) < 2:
@@ -39,16 +39,16 @@ def against_width(values: Values, metric: Metric, told: Sequence[str]) -> Part |
         if points:
             lines.append(Line(cell, tuple(points), number))
     label = f"{metric.label} (%)" if metric.rate else metric.label
-    way = "less" if metric.lower else "more"
-    title = f"{capital(metric.label)} by the width of the beam in testing ({way} is better)"
+    way = "lower" if metric.lower else "higher"
+    title = f"{capital(metric.label)} by beam width in testing ({way} is better)"
     figure = draw_lines(
         "widths", title, lines, WIDTH, Axis(metric.name, label), prepare=at_widths(widths)
     )
-    return Part("widths", "Does a wider beam help?", tuple(told), (figure,))
+    return Section("widths", "Does a wider beam help?", tuple(sentences), (figure,))
 
 
 @dataclass(frozen=True)
-class Grid:
+class WidthGrid:
     """One row of Table 1, trained at several widths."""
 
     name: str
@@ -56,13 +56,13 @@ class Grid:
     """The width in training of each."""
 
 
-def grids_of(rows: Sequence[Mapping[str, Any]]) -> list[Grid]:
+def grids_of(rows: Sequence[Mapping[str, Any]]) -> list[WidthGrid]:
     """The pairs of a strategy and a loss that were trained at several widths."""
     found: dict[str, dict[str, str]] = defaultdict(dict)
     for row in rows:
         found[f"{row['strategy']} with {row['loss']}"][row["cell"]] = row["trained_width"]
     return [
-        Grid(name, dict(sorted(cells.items(), key=lambda one: ramp(one[1]))))
+        WidthGrid(name, dict(sorted(cells.items(), key=lambda one: ramp(one[1]))))
         for name, cells in found.items()
         if len(cells) > 1
     ]
@@ -73,9 +73,9 @@ def ramp(width: str) -> tuple[int, ...]:
     return tuple(int(part) for part in reversed(width.split(":")))
 
 
-def both_widths(values: Values, metric: Metric, grids: Sequence[Grid]) -> Part | None:
+def both_widths(values: Values, metric: Metric, grids: Sequence[WidthGrid]) -> Section | None:
     """A grid for each row that was trained at several widths."""
-    figures, told = [], []
+    figures, sentences = [], []
     for number, grid in enumerate(grids):
         known = {
             (cell, width): mean(each)
@@ -85,20 +85,20 @@ def both_widths(values: Values, metric: Metric, grids: Sequence[Grid]) -> Part |
         if not known:
             continue
         figures.append(draw_grid(f"grid{number}", grid, known, metric))
-        told.append(best_field(grid, known, metric))
+        sentences.append(best_field(grid, known, metric))
     if not figures:
         return None
-    return Part("grid", "Width in training and in testing", tuple(told), tuple(figures))
+    return Section("grid", "Width in training and in testing", tuple(sentences), tuple(figures))
 
 
-def best_field(grid: Grid, known: Mapping[tuple[str, int], float], metric: Metric) -> str:
+def best_field(grid: WidthGrid, known: Mapping[tuple[str, int], float], metric: Metric) -> str:
     """Where a grid is best, and whether that is where both widths are the same."""
     (cell, width), *others = best_of(metric, known)
     trained = ramp(grid.cells[cell])[0]
     relation = (
-        "the width that it was trained with"
+        "the width it was trained with"
         if width == trained
-        else f"{'wider' if width > trained else 'narrower'} than the {trained} of its training"
+        else f"{'wider' if width > trained else 'narrower'} than the {trained} it was trained with"
     )
     return (
         f"Of {grid.name}, {cell} is best with a beam of {width}, {relation}{alike(len(others))}: "
@@ -107,9 +107,9 @@ def best_field(grid: Grid, known: Mapping[tuple[str, int], float], metric: Metri
 
 
 def draw_grid(
-    name: str, grid: Grid, known: Mapping[tuple[str, int], float], metric: Metric
-) -> Drawn:
-    """Fields with their numbers; the better, the more color."""
+    name: str, grid: WidthGrid, known: Mapping[tuple[str, int], float], metric: Metric
+) -> PageFigure:
+    """Fields with their numbers; better ones have more color."""
     from matplotlib.patches import Rectangle
 
     widths = sorted({width for _, width in known})
@@ -148,6 +148,6 @@ def draw_grid(
             for (cell, width), found in known.items()
         ]
         unit = " in percent" if metric.rate else ""
-        return paper.drawn(
+        return paper.finish(
             f"{capital(metric.label)}{unit}, {grid.name}: more color is better", rows
         )

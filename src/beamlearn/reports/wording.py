@@ -36,8 +36,8 @@ def beam(width: int) -> str:
     return f"a beam of {width}"
 
 
-def surely(p: float) -> str:
-    """A p-value; never as 0."""
+def p_value(p: float) -> str:
+    """A p-value, never shown as 0."""
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
@@ -58,7 +58,7 @@ def wider(metric: Metric, narrow: tuple[int, float], wide: tuple[int, float]) ->
 
 
 def best_of(metric: Metric, found: Mapping[Place, float]) -> list[Place]:
-    """Where the best number is; then all other places where the same is shown.
+    """The place of the best number, then all other places that are displayed with the same one.
 
     >>> best_of(Metric("las", "LAS"), {"a": 0.5, "b": 0.75, "c": 0.75})
     ['b', 'c']
@@ -72,11 +72,11 @@ def alike(count: int) -> str:
     """How many others are as good, to follow the name of one that is best.
 
     >>> alike(0), alike(1), alike(2)
-    ('', ' (1 other shows the same)', ' (2 others show the same)')
+    ('', ' (1 other is equally good)', ' (2 others are equally good)')
     """
     if count == 0:
         return ""
-    return f" ({count} other{'s show' if count > 1 else ' shows'} the same)"
+    return f" ({count} other{'s are' if count > 1 else ' is'} equally good)"
 
 
 def listed(names: Sequence[str]) -> str:

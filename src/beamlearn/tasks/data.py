@@ -1,4 +1,4 @@
-"""Data sets: how they are split into what is learned from and what is validated on."""
+"""Data sets, and how they are split into a training set and a validation set."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar, runtime_checkable
@@ -13,7 +13,7 @@ Same = TypeVar("Same", bound="DataSet")
 
 @runtime_checkable
 class DataSet(Protocol):
-    """Sentences and what is right for them."""
+    """Sentences and their right outputs."""
 
     @property
     def words(self) -> Sequence[Sequence[str]]:
@@ -22,13 +22,13 @@ class DataSet(Protocol):
 
     @property
     def digest(self) -> str:
-        """A fingerprint of everything that is learned from."""
+        """A fingerprint of all of the data."""
         ...
 
     def __len__(self) -> int: ...
 
     def take(self: Same, places: Sequence[int]) -> Same:
-        """Some of them."""
+        """The examples at these places."""
         ...
 
 
@@ -36,7 +36,7 @@ Data = TypeVar("Data", bound=DataSet)
 
 
 def read_split(files: Files, read: Callable[[str], Data]) -> tuple[Data, Data]:
-    """The sentences to learn from and those to validate on; `read` reads one file."""
+    """The training set and the validation set; `read` reads one file."""
     train = read(files.train)
     if files.limit is not None:
         train = train.take(range(min(files.limit, len(train))))

@@ -1,4 +1,4 @@
-"""Decode many sentences: batches of equal lengths in, answers in their order out."""
+"""Decode many sentences in batches of similar lengths; answers come back in the original order."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
@@ -17,7 +17,7 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
-class Place(Generic[Sentence]):
+class NumberedSentence(Generic[Sentence]):
     """A sentence that remembers its place in the input."""
 
     sentence: Sentence
@@ -32,15 +32,17 @@ def searched(
 ) -> Iterator[tuple[list[int], list[Sentence], SearchResult]]:
     """Search batch by batch, short sentences first; yield their numbers, themselves and results."""
     if nbest < 1:
-        raise ValueError(f"`nbest` must be at least 1, but {nbest} came; 1 lists the best alone.")
-    places = [Place(sentence, number) for number, sentence in enumerate(sentences)]
+        raise ValueError(
+            f"`nbest` must be at least 1, got {nbest}; use 1 for the best output alone."
+        )
+    places = [NumberedSentence(sentence, number) for number, sentence in enumerate(sentences)]
     for batch in batched(model, places, batch_size):
         chosen = [place.sentence for place in batch]
         yield [place.number for place in batch], chosen, search(model, chosen, width)
 
 
 def batched(model: Model, examples: Sequence[Sentence], size: int) -> Iterator[list[Sentence]]:
-    """Batches of similar lengths; those of a mixture while the right iterate is in the scorer."""
+    """Batches of similar lengths; for a mixture, each comes while its iterate is in the scorer."""
     if model.mixture is None:
         yield from batches_of(examples, size)
         return
@@ -51,11 +53,11 @@ def batched(model: Model, examples: Sequence[Sentence], size: int) -> Iterator[l
 def evaluated(
     model: Model, examples: Sequence[Sized], width: int, batch_size: int = 64
 ) -> Evaluation:
-    """Decode examples and compare with what is right, search errors included, in their order."""
+    """Decode examples and compare them with the references, in their order."""
     numbers: list[int] = []
 
     def batches() -> Iterator[list[Sized]]:
-        places = [Place(example, number) for number, example in enumerate(examples)]
+        places = [NumberedSentence(example, number) for number, example in enumerate(examples)]
         for batch in batched(model, places, batch_size):
             numbers.extend(place.number for place in batch)
             yield [place.sentence for place in batch]
@@ -72,7 +74,7 @@ def search(model: Model, batch: Sequence[Sized], width: int) -> SearchResult:
 
 
 def in_order(found: Iterable[tuple[int, Found]]) -> list[Found]:
-    """Answers that come with their numbers, by these."""
+    """Sort numbered answers by their numbers."""
     by_number = dict(found)
     return [by_number[number] for number in range(len(by_number))]
 

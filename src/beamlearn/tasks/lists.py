@@ -1,4 +1,4 @@
-"""Data that comes as Python lists, checked word by word."""
+"""Data in Python lists, checked word by word."""
 # ruff: noqa: N803 (X is scikit-learn's name)
 
 from collections.abc import Callable, Iterable, Sequence, Sized
@@ -18,9 +18,9 @@ def split(
     X_dev: Any,
     y_dev: Any,
 ) -> tuple[Data, Data]:
-    """The sentences to learn from and those to validate on, without empty ones.
+    """The training set and the validation set, without empty sentences.
 
-    `pairs_of` reads X and y, under the names that it is told, into one data set.
+    `pairs_of` reads X and y into one data set; its last two arguments are their names in messages.
     """
     data = filled(pairs_of(X, y, "X", "y"))
     if X_dev is not None and y_dev is not None:
@@ -28,12 +28,12 @@ def split(
     if X_dev is not None or y_dev is not None:
         given, missing = ("X_dev", "y_dev") if y_dev is None else ("y_dev", "X_dev")
         raise DataError(
-            f"`X_dev` and `y_dev` go together, but only `{given}` came; add `{missing}`."
+            f"`X_dev` and `y_dev` go together, got only `{given}`; give `{missing}` too."
         )
     if len(data) < 2:
         raise DataError(
-            "Without dev sentences at least 2 sentences with words are needed, but 1 came; give "
-            "`X_dev` and `y_dev`."
+            "Without `X_dev` and `y_dev`, `X` must have at least 2 sentences with words, got 1; "
+            "give more sentences, or `X_dev` and `y_dev`."
         )
     return hold_out(data)
 
@@ -44,40 +44,39 @@ def filled(data: Data) -> Data:
 
 
 def check_equally_many(X: Sized, y: Sized, x_name: str, y_name: str) -> None:
-    """Refuse sentences for which nothing right is told, or the other way round."""
+    """Refuse sentences without right answers, or the other way round."""
     if len(X) != len(y):
         raise DataError(
-            f"`{x_name}` and `{y_name}` must have equally many sentences, but {len(X)} and "
-            f"{len(y)} came."
+            f"`{x_name}` and `{y_name}` must have equally many sentences, got {len(X)} and "
+            f"{len(y)}."
         )
 
 
 def check_words(words: Sequence[Sequence[str]], name: str) -> None:
     """Refuse sentences without a single word."""
     if not any(words):
-        came = "only empty sentences" if words else "no sentence"
-        raise DataError(f"`{name}` must have at least one word, but {came} came.")
+        found = "only empty sentences" if words else "no sentence"
+        raise DataError(f"`{name}` must have at least one word, got {found}.")
 
 
 def words_of(values: Lists, name: str, unit: str = "word") -> list[list[str]]:
-    """Read sentences, whatever kind of sequences they are, into lists."""
+    """Read sentences from any kind of sequences into lists."""
     sentences = sentences_of(values, name, unit)
     for i, sentence in enumerate(sentences):
         for j, value in enumerate(sentence):
             if not isinstance(value, str):
                 raise DataError(
-                    f"`{name}[{i}][{j}]` must be a {unit} as a string, but {value!r:.60} "
-                    f"({type(value).__name__}) came; convert it with str()."
+                    f"`{name}[{i}][{j}]` must be a {unit} as a string, got {value!r:.60} "
+                    f"({type(value).__name__}); convert it with str()."
                 )
     return [list(map(str, sentence)) for sentence in sentences]  # numpy's strings become Python's
 
 
 def sentences_of(values: Iterable[Iterable[Any]], name: str, unit: str) -> list[list[Any]]:
-    """Read sentences of whatever their units are."""
+    """Read sentences of any kind of units."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise DataError(
-            f"`{name}` must be a list of sentences, each a list of {unit}s, but "
-            f"{values!r:.60} came."
+            f"`{name}` must be a list of sentences, each a list of {unit}s, got {values!r:.60}."
         )
     return [sentence_of(part, f"{name}[{i}]", unit) for i, part in enumerate(values)]
 
@@ -86,9 +85,9 @@ def sentence_of(values: Iterable[Any], name: str, unit: str) -> list[Any]:
     """Read one sentence."""
     if isinstance(values, str):
         raise DataError(
-            f"`{name}` must be a list of {unit}s, but the string {values[:60]!r} came; give a "
-            f"list, as in {values[:60].split()!r}."
+            f"`{name}` must be a list of {unit}s, got the string {values[:60]!r}; give a list, as "
+            f"in {values[:60].split()!r}."
         )
     if isinstance(values, bytes) or not isinstance(values, Iterable):
-        raise DataError(f"`{name}` must be a list of {unit}s, but {values!r:.60} came.")
+        raise DataError(f"`{name}` must be a list of {unit}s, got {values!r:.60}.")
     return list(values)

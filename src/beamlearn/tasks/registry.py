@@ -5,10 +5,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..check import unknown
-from .parsing.settings import Experiment as ParsingExperiment
+from .parsing.settings import ParsingExperiment
 from .settings import Experiment
-from .tagging.experiment import Experiment as TaggingExperiment
-from .transduction.experiment import Experiment as TransductionExperiment
+from .tagging.settings import TaggingExperiment
+from .transduction.settings import TransductionExperiment
 
 if TYPE_CHECKING:
     from .task import TaskSpec

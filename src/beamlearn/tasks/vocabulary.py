@@ -15,7 +15,7 @@ from torch import Tensor
 LEAST_COUNT = 5
 """Rarer affixes have no number; rarer characters share one."""
 REMEMBERED = 100_000
-"""The numbers of so many words are kept once they are looked up."""
+"""How many words are cached with their numbers."""
 Same = TypeVar("Same", bound="Vocabulary")
 
 
@@ -33,7 +33,7 @@ class Vocabulary:
     """Rarer words share the vector of unknown ones."""
     affix_length: int = 4
     characters: tuple[str, ...] = ()
-    spelled: int = 0
+    max_characters: int = 0
     """How many characters of a word are seen; of longer words the first and the last ones."""
 
     @classmethod
@@ -90,9 +90,9 @@ class Vocabulary:
             affixes = affixes_of(word, self.affix_length)
             row += [self.affix_numbers.get(affix, 0) for affix in affixes]
             other = len(self.characters) + 1
-            spelled = spelling_of(word, self.spelled)
+            spelled = spelling_of(word, self.max_characters)
             row += [self.character_numbers.get(letter, other) for letter in spelled]
-            row += [0] * (self.spelled - len(spelled))
+            row += [0] * (self.max_characters - len(spelled))
             if len(self._rows) < REMEMBERED:
                 self._rows[word] = row
         return row
@@ -110,7 +110,7 @@ def count_words(
     vector_size: int = 0,
     min_count: int = 2,
     affix_length: int = 4,
-    spelled: int = 0,
+    max_characters: int = 0,
 ) -> dict[str, Any]:
     """The fields of a vocabulary for a training set."""
     forms = Counter(word for sentence in words for word in sentence)
@@ -119,7 +119,7 @@ def count_words(
     for word, count in forms.items():
         for affix in affixes_of(word, affix_length):
             affixes[affix] += count
-        for letter in spelling_of(word, spelled):
+        for letter in spelling_of(word, max_characters):
             letters[letter] += count
     return {
         "words": dict(forms.most_common()),
@@ -129,7 +129,7 @@ def count_words(
         "min_count": min_count,
         "affix_length": affix_length,
         "characters": frequent(letters),
-        "spelled": spelled,
+        "max_characters": max_characters,
     }
 
 

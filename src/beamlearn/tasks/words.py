@@ -19,7 +19,7 @@ def read_pretrained(path: str | None) -> tuple[Sequence[str], Tensor | None]:
 def word_vectors(
     settings: WordSettings, vocabulary: Vocabulary, pretrained: Tensor | None = None
 ) -> WordVectors:
-    """New vectors; pretrained ones that are to be loaded later are zeros."""
+    """New vectors; pretrained ones are zeros until they are loaded."""
     if vocabulary.vectors:
         rows = torch.zeros(len(vocabulary.vectors), vocabulary.vector_size)
         rows = rows if pretrained is None else pretrained.float()

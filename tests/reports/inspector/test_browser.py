@@ -180,11 +180,13 @@ def test_a_large_search_stays_usable(opened, tmp_path, capsys):
 
 
 def test_an_exported_page_needs_no_server(opened, both, tmp_path):
-    from beamlearn.reports.inspector import Ask, case
+    from beamlearn.reports.inspector import InputRequest, inspect_input
     from beamlearn.reports.inspector.page import page as exported
 
     file = tmp_path / "page.html"
-    file.write_text(exported(both, [case(both, Ask(2, number=n)) for n in (0, 1)]), "utf-8")
+    file.write_text(
+        exported(both, [inspect_input(both, InputRequest(2, number=n)) for n in (0, 1)]), "utf-8"
+    )
     with page(opened) as (shown, asked):
         shown.goto(file.as_uri())
         assert shown.locator(".search").count() == 4

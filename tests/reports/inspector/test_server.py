@@ -15,7 +15,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 from inspected_runs import NASTY, ask, inspected, runs, served
 
-from beamlearn.reports.inspector import Ask
+from beamlearn.reports.inspector import InputRequest
 from beamlearn.reports.inspector.server import HEADERS, bound
 from beamlearn.training.settings import SettingsError
 
@@ -42,7 +42,7 @@ def test_a_sentence_of_the_file(url, both):
     status, text, headers = ask(f"{url}/?sentence=2&width=3")
     assert status == 200
     assert headers["content-type"] == "text/html; charset=utf-8"
-    seen = both[0].look(Ask(3, number=1))
+    seen = both[0].inspect(InputRequest(3, number=1))
     text = html.unescape(text)
     assert seen.subject.text in text
     assert seen.outcome in text
@@ -70,7 +70,7 @@ def test_an_input_that_was_typed_stays_in_the_form(url):
 @pytest.mark.parametrize(
     ("query", "status", "sentence"),
     [
-        ("?sentence=abc", 400, "must be a whole number from 1 to 9, but 'abc' came"),
+        ("?sentence=abc", 400, "must be a whole number from 1 to 9, got 'abc'"),
         ("?width=-1", 400, "`width` must be a whole number"),
         ("?width=1e9", 400, "`width` must be a whole number"),
         ("?text=%zz", 400, "two hexadecimal digits"),
@@ -100,7 +100,7 @@ def test_wrong_requests_are_answered_with_a_sentence(url, query, status, sentenc
 def test_nothing_but_reading(url, method):
     status, text, headers = ask(url, method, b"text=a")
     assert status == 405
-    assert f"GET or HEAD was expected, but {method} came" in text
+    assert f"The method must be GET or HEAD, got {method}" in text
     assert set(headers["allow"].split(", ")) == {"GET", "HEAD"}
     assert ask(url)[0] == 200
 
@@ -152,17 +152,17 @@ def test_what_is_hardly_a_request_does_not_end_the_server(url, junk):
 
 
 def test_many_at_once_are_answered_one_after_another(url, both, monkeypatch):
-    active, most, look = [], [], type(both[0]).look
+    active, most, inspect = [], [], type(both[0]).inspect
 
     def watched(self, asked):
         active.append(asked)
         most.append(len(active))
         time.sleep(0.01)
-        found = look(self, asked)
+        found = inspect(self, asked)
         active.pop()
         return found
 
-    monkeypatch.setattr(type(both[0]), "look", watched)
+    monkeypatch.setattr(type(both[0]), "inspect", watched)
     with ThreadPoolExecutor(8) as pool:
         answers = [*pool.map(ask, [f"{url}/?sentence={1 + n % 9}" for n in range(16)])]
     assert {status for status, _, _ in answers} == {200}
@@ -174,7 +174,7 @@ def test_a_model_that_fails_does_not_end_the_server(url, both, monkeypatch):
         raise RuntimeError("out of <memory>")
 
     with monkeypatch.context() as patched:
-        patched.setattr(type(both[0]), "look", fails)
+        patched.setattr(type(both[0]), "inspect", fails)
         status, text, _ = ask(url)
     assert status == 500
     assert "The search failed: RuntimeError: out of &lt;memory&gt;" in text
@@ -201,7 +201,7 @@ def test_the_command_serves_until_it_is_interrupted(folder):
     )
     try:
         said = running.stdout.readline()
-        assert "until Ctrl-C" in said
+        assert "stop with Ctrl-C" in said
         address = said.split()[4]
         assert address.endswith("/?text=the+dog&width=2")
         status, text, _ = ask(address)
@@ -217,12 +217,12 @@ def test_the_command_serves_until_it_is_interrupted(folder):
 
 
 def test_a_page_without_a_file_asks_for_an_input(folder):
-    from beamlearn.reports.inspector import Inspected
+    from beamlearn.reports.inspector import InspectedRun
     from beamlearn.tasks.registry import load
     from beamlearn.tasks.transduction.task import TRANSDUCTION
 
     model, _ = load(folder / "sounds")
-    with served([Inspected("sounds", TRANSDUCTION, model, 3)]) as url:
+    with served([InspectedRun("sounds", TRANSDUCTION, model, 3)]) as url:
         status, text, _ = ask(url)
         assert status == 200
         assert 'name="text"' in text

@@ -6,8 +6,8 @@ from tiny_trees import sentences, small
 from beamlearn.tasks.decoding import in_order
 from beamlearn.tasks.parsing.actions import LOST
 from beamlearn.tasks.parsing.decode import parse
-from beamlearn.tasks.parsing.lexicon import Lexicon
-from beamlearn.tasks.parsing.sentences import Sentences
+from beamlearn.tasks.parsing.lexicon import ParsingLexicon
+from beamlearn.tasks.parsing.sentences import ParsedSentences
 from beamlearn.tasks.parsing.settings import ParserSettings
 from beamlearn.tasks.parsing.tree import Tree
 from beamlearn.training.settings import Learning
@@ -86,7 +86,7 @@ def test_relations_to_the_root_are_known_apart():
 
 def test_marks_mean_nothing_to_those_who_do_not_encode():
     tree = Tree((0, 1, 1), ("root", "a||b", "b"))
-    data = Sentences([["x", "y", "z"]], [tree])
+    data = ParsedSentences([["x", "y", "z"]], [tree])
     for options in ({"crossing": "keep"}, {"crossing": "lift"}, {"system": "covington"}):
         parser = small(data, mark_count=5, **options)
         assert parser.lexicon.relations == ("a||b", "b")
@@ -116,6 +116,6 @@ def test_tags_are_the_last_column():
 
 def test_json_keeps_the_lexicon():
     lexicon = small(sentences(8, tagged=True), tags="upos").lexicon
-    assert Lexicon.from_json(json.loads(json.dumps(lexicon.to_json()))) == lexicon
+    assert ParsingLexicon.from_json(json.loads(json.dumps(lexicon.to_json()))) == lexicon
     with pytest.raises(ValueError, match="root_relations"):
-        Lexicon.from_json({"words": {}, "relations": []})
+        ParsingLexicon.from_json({"words": {}, "relations": []})

@@ -10,7 +10,7 @@ KINDS = [
     {"system": "arc-hybrid"},
     {"system": "arc-eager", "history": "none", "encoder": "convolution"},
     {"system": "arc-standard", "history": "gru", "normalize": "log_softmax"},
-    {"system": "covington", "spelled": 0, "affix_length": 0, "encoder_layers": 2},
+    {"system": "covington", "max_characters": 0, "affix_length": 0, "encoder_layers": 2},
 ]
 kinds = pytest.mark.parametrize("options", KINDS, ids=SYSTEMS)
 DATA = sentences(8, seed=5)
@@ -107,7 +107,7 @@ def test_training_drops_and_evaluation_does_not():
 
 
 def test_word_dropout_takes_words_for_unknown_ones():
-    parser = small(word_dropout=0.9999, dropout=0.0, affix_length=0, spelled=0)
+    parser = small(word_dropout=0.9999, dropout=0.0, affix_length=0, max_characters=0)
     parser.scorer.train()
     one, two = (search(parser, [parser.encode([w, "saw"])]) for w in ("dog", "cat"))
     assert torch.equal(one.final_scores, two.final_scores)

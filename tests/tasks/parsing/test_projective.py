@@ -83,7 +83,7 @@ def test_the_nearest_word_with_the_relation_gets_the_marked_one():
 @pytest.mark.parametrize("relation", ["a||b", "|a", "a|", "||", ""])
 def test_relations_that_look_marked(relation):
     tree = Tree((0, 1), ("root", relation))
-    with pytest.raises(ValueError, match=r"'\|\|' marks lifted words, but '.*' came; rename it"):
+    with pytest.raises(ValueError, match=r"'\|\|' marks lifted words, got '.*'; rename it"):
         encode(tree)
     assert lift(tree) == tree
 

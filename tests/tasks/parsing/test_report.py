@@ -13,7 +13,7 @@ from beamlearn.tasks.decoding import in_order
 from beamlearn.tasks.parsing.attachment import arcs_of, attachment
 from beamlearn.tasks.parsing.decode import parse
 from beamlearn.tasks.parsing.report import report
-from beamlearn.tasks.parsing.sentences import Sentences
+from beamlearn.tasks.parsing.sentences import ParsedSentences
 from beamlearn.tasks.parsing.tree import Tree
 
 RELATIONS = ("nmod", "nmod:poss", "punct", "punct:x", "obj")
@@ -162,6 +162,9 @@ def test_tags_are_needed_where_they_are_looked_at():
     data = sentences(4, tagged=True)
     parser = small(data, tags="upos")
     assert report(parser, data, 2).attachment.uas <= 1
-    with pytest.raises(ValueError, match="This parser looks at tags, but none came"):
+    with pytest.raises(ValueError, match="This parser needs a tag for each word, got none"):
         list(parse(parser, data.words, None, 2))
-    assert len(report(parser, Sentences([["new"]], [Tree((0,), ("r",))], [["X"]]), 2).to_json()) > 9
+    assert (
+        len(report(parser, ParsedSentences([["new"]], [Tree((0,), ("r",))], [["X"]]), 2).to_json())
+        > 9
+    )

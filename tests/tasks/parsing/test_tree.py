@@ -101,10 +101,10 @@ def test_what_keeps_heads_from_being_a_tree(heads, word, reason):
 @pytest.mark.parametrize(
     ("heads", "message"),
     [
-        ((0,), "a relation for each word, but 1 heads and 2 relations came"),
-        ((0, 3), r"A head must be .*\(1 to 2\) or 0 .* but 3 came for word 2; count words from 1"),
-        ((0, -1), "A head must be .* but -1 came for word 2"),
-        ((0, 2), "A head must be the number of another word .* but 2 came for word 2"),
+        ((0,), "a relation for each word, got 1 heads and 2 relations"),
+        ((0, 3), r"A head must be .*\(1 to 2\) or 0 .* got 3 for word 2; count words from 1"),
+        ((0, -1), "A head must be .* got -1 for word 2"),
+        ((0, 2), "A head must be the number of another word .* got 2 for word 2"),
         ((2, 1), "lead from 1 to 2 to 1; attach one of these words elsewhere"),
     ],
 )

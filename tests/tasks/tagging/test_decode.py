@@ -82,7 +82,7 @@ def test_no_sentences():
 
 @pytest.mark.parametrize("nbest", [0, -1])
 def test_a_list_has_at_least_one_tagging(nbest):
-    with pytest.raises(ValueError, match=f"`nbest` must be at least 1, but {nbest} came"):
+    with pytest.raises(ValueError, match=f"`nbest` must be at least 1, got {nbest}"):
         list(tag(small(), [["the"]], 3, nbest=nbest))
 
 
@@ -99,7 +99,7 @@ def test_constrained_taggings_are_legal(options):
 
 
 def test_constraints_need_bio_tags():
-    with pytest.raises(ValueError, match="Constraints need BIO tags .* has D, N, P, V"):
+    with pytest.raises(ValueError, match="`constrained` needs BIO tags .* has D, N, P, V"):
         small(TAGS, constrained=True)
 
 

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beamlearn.tasks.tagging.lexicon import Lexicon
+from beamlearn.tasks.tagging.lexicon import TaggingLexicon
 from beamlearn.tasks.tagging.space import UNSEEN
 from beamlearn.tasks.vocabulary import LEAST_COUNT, affixes_of, shape_of
 
@@ -14,7 +14,7 @@ TAGS = [["D", "N", "V", "D", "N"], ["D", "N", "V"]]
 
 
 def lexicon(**options):
-    return Lexicon.of(WORDS, TAGS, **{"affix_length": 0} | options)
+    return TaggingLexicon.of(WORDS, TAGS, **{"affix_length": 0} | options)
 
 
 def test_words_count_whatever_their_case():
@@ -48,7 +48,7 @@ def test_pretrained_vectors_are_found_by_form_and_then_in_lower_case():
 
 def test_affixes_need_to_be_frequent():
     words = [["walking"] * (LEAST_COUNT - 1), ["Sing", "Old"]]
-    found = Lexicon.of(words, [["V"]], affix_length=3)
+    found = TaggingLexicon.of(words, [["V"]], affix_length=3)
     assert set(found.affixes) == {"g$", "ng$", "ing$"}
     numbers = found.number_words(["Bring", "sung", "x"])
     assert numbers.shape == (3, 1 + 7)
@@ -88,8 +88,8 @@ def test_shapes_are_cut():
 def test_json_keeps_every_number(words, affix_length):
     tags = [[word[:1] for word in sentence] for sentence in words]
     options = {"vectors": ["a", "b"], "vector_size": 2, "min_count": 1}
-    one = Lexicon.of(words, tags, affix_length=affix_length, **options)
-    two = Lexicon.from_json(json.loads(json.dumps(one.to_json())))
+    one = TaggingLexicon.of(words, tags, affix_length=affix_length, **options)
+    two = TaggingLexicon.from_json(json.loads(json.dumps(one.to_json())))
     assert one == two
     assert list(one.words) == list(two.words)
     for sentence, right in zip([*words, ["new", "A"]], [*tags, ["n", "?"]], strict=True):

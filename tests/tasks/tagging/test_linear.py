@@ -11,7 +11,7 @@ import beamlearn as bl
 from beamlearn.tasks.tagging.decode import tag
 from beamlearn.tasks.tagging.linear import LinearTagger, hashed_features
 from beamlearn.tasks.tagging.model import Tagger
-from beamlearn.tasks.tagging.space import Encoded, TaggingSpace
+from beamlearn.tasks.tagging.space import TaggingExample, TaggingSpace
 
 sentences = st.lists(st.sampled_from(["a", "Bc", "d-1", "", "été"]), max_size=5)
 
@@ -90,7 +90,7 @@ def test_scores_are_sums_over_hashed_features(batch, count, width):
     torch.nn.init.normal_(scorer.theta, generator=torch.Generator().manual_seed(0))
     theta = scorer.theta.tolist()
     features = [hashed_features(words) for words in batch]
-    space = TaggingSpace([Encoded(f) for f in features], count)
+    space = TaggingSpace([TaggingExample(f) for f in features], count)
     for rows, nbest in zip(features, bl.beam_search(space, scorer, width).nbest, strict=True):
         for hypothesis in nbest:
             expected = by_hand(theta, rows.tolist(), hypothesis.output, count)

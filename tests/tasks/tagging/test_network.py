@@ -6,7 +6,7 @@ from taggers import neural, random_sentences
 
 import beamlearn as bl
 from beamlearn.search.neighbors import Move
-from beamlearn.tasks.tagging.space import Encoded, TaggingSpace
+from beamlearn.tasks.tagging.space import TaggingExample, TaggingSpace
 
 CONTEXTS = [("streaming", 0), ("streaming", 1), ("streaming", 3), ("sentence", 0)]
 contexts = pytest.mark.parametrize(("context", "lookahead"), CONTEXTS)
@@ -53,7 +53,7 @@ def test_a_stream_shows_no_later_word(lookahead):
     for changed in range(6):
         features = sentence.features.clone()
         features[changed:] = (features[changed:] + 1) % 5
-        after = emissions(scorer, Encoded(features))
+        after = emissions(scorer, TaggingExample(features))
         unseen = max(0, changed - lookahead)
         assert torch.equal(before[:unseen], after[:unseen])
         assert (before[unseen:] != after[unseen:]).any(dim=-1).all()
@@ -65,7 +65,7 @@ def test_a_sentence_is_seen_whole():
     for changed in range(6):
         features = sentence.features.clone()
         features[changed] = (features[changed] + 1) % 5
-        assert (before != emissions(scorer, Encoded(features))).any(dim=-1).all()
+        assert (before != emissions(scorer, TaggingExample(features))).any(dim=-1).all()
 
 
 def emissions(scorer, sentence):
@@ -94,7 +94,7 @@ def move(slots, actions, rows=None):
 @contexts
 def test_dropout_treats_the_hypotheses_of_a_sentence_alike(context, lookahead):
     scorer = neural(context=context, lookahead=lookahead, dropout=0.5, history_size=16).train()
-    twins = [Encoded(random_sentences([4])[0].features)] * 3
+    twins = [TaggingExample(random_sentences([4])[0].features)] * 3
     space = TaggingSpace(twins, 4)
     nodes, memory = space.initial(), scorer.start(space)
     steps = [
@@ -134,7 +134,7 @@ def test_every_weight_learns(context, lookahead):
     scorer = neural(context=context, lookahead=lookahead)
     space = TaggingSpace(
         [
-            Encoded(s.features, torch.tensor([0, 1, 2, 3][: len(s)]))
+            TaggingExample(s.features, torch.tensor([0, 1, 2, 3][: len(s)]))
             for s in random_sentences([4, 2])
         ],
         4,

@@ -140,7 +140,7 @@ def test_a_batch_of_empty_sentences(constrained):
 
 
 def test_a_batch_needs_a_sentence():
-    with pytest.raises(ValueError, match="needs at least one sentence, but none came"):
+    with pytest.raises(ValueError, match="`sentences` must have at least one sentence, got none"):
         TaggingSpace([], 3)
 
 

@@ -66,7 +66,7 @@ def test_short_sources_come_first_and_numbers_tell_their_places():
 
 
 def test_a_list_has_at_least_one_output():
-    with pytest.raises(ValueError, match="`nbest` must be at least 1, but 0 came"):
+    with pytest.raises(ValueError, match="`nbest` must be at least 1, got 0"):
         list(transduce(small(), ["a"], 2, nbest=0))
 
 

@@ -16,7 +16,7 @@ from beamlearn.tasks.transduction import ngrams
 from beamlearn.tasks.transduction.edit import EditOracle
 from beamlearn.tasks.transduction.hamming import PaddedHammingOracle
 from beamlearn.tasks.transduction.ngrams import BleuOracle, ChrfOracle
-from beamlearn.tasks.transduction.space import END, UNSEEN, Encoded, TransductionSpace
+from beamlearn.tasks.transduction.space import END, UNSEEN, TransductionExample, TransductionSpace
 
 LETTERS = "abc"
 
@@ -43,7 +43,9 @@ class Batch:
 
     def space(self, costs=EditOracle, finish="pad"):
         batch = [
-            Encoded(torch.tensor([1]), tuple(torch.tensor(y, dtype=torch.long) for y in several))
+            TransductionExample(
+                torch.tensor([1]), tuple(torch.tensor(y, dtype=torch.long) for y in several)
+            )
             for several in self.references
         ]
         return TransductionSpace(batch, self.actions, self.limits, costs, finish=finish)

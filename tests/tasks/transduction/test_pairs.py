@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from beamlearn.data.text import DataError
 from beamlearn.tasks.data import DataSet, read_split
 from beamlearn.tasks.lists import filled
-from beamlearn.tasks.transduction.pairs import DataSettings, Pairs, read_pairs
+from beamlearn.tasks.transduction.pairs import Pairs, read_pairs
+from beamlearn.tasks.transduction.settings import TransductionFiles
 from beamlearn.tasks.transduction.space import END, UNSEEN
 from beamlearn.tasks.transduction.symbols import SOURCE_END, UNKNOWN, Symbols
 from beamlearn.tasks.transduction.tokens import Characters, SentencePiece, Words
@@ -48,15 +49,15 @@ def test_merging_is_asked_for(tmp_path):
 def test_several_references(tmp_path):
     path = written(tmp_path, "a\tx\ty\nb\tz\n")
     assert read_pairs(path, "several").references == [("x", "y"), ("z",)]
-    with pytest.raises(DataError, match="f.tsv:1: A line must have one tab, .* but 2 came"):
+    with pytest.raises(DataError, match="f.tsv:1: A line must have one tab, .* got 2"):
         read_pairs(path)
 
 
 def test_a_file_without_pairs_is_refused(tmp_path, monkeypatch):
-    with pytest.raises(DataError, match="f.tsv: Pairs were expected, but the file has none.$"):
+    with pytest.raises(DataError, match="f.tsv: The file must have at least one pair, got none.$"):
         read_pairs(written(tmp_path, ""))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
-    with pytest.raises(DataError, match="^standard input: Pairs were expected"):
+    with pytest.raises(DataError, match="^standard input: The file must have at least one pair"):
         read_pairs("-")
 
 
@@ -72,7 +73,7 @@ def test_some_of_them(tmp_path):
     some = read_pairs(path).take([3, 1])
     assert some == Pairs(["abba", ""], [("x",), ("z",)], [f"{path}:4", f"{path}:2"])
     assert len(some) == 2
-    train, dev = read_split(DataSettings(train=path, limit=3), read_pairs)
+    train, dev = read_split(TransductionFiles(train=path, limit=3), read_pairs)
     assert (train.sources, dev.sources) == (["", "ab"], ["abba"])
 
 

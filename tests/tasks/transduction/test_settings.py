@@ -4,9 +4,11 @@ import pytest
 
 from beamlearn.algorithms import ALGORITHMS
 from beamlearn.tasks.settings import ModelSettings
-from beamlearn.tasks.transduction.experiment import Experiment
-from beamlearn.tasks.transduction.pairs import DataSettings
-from beamlearn.tasks.transduction.settings import TransducerSettings
+from beamlearn.tasks.transduction.settings import (
+    TransducerSettings,
+    TransductionExperiment,
+    TransductionFiles,
+)
 from beamlearn.training.settings import Learning, SettingsError, parse, read_toml
 
 DATA = {"train": "train.tsv"}
@@ -46,8 +48,10 @@ def refused(values, match, model=TransducerSettings):
 def test_toml(tmp_path):
     path = tmp_path / "my.toml"
     path.write_text(TOML, encoding="utf-8")
-    found = parse(Experiment, read_toml(path), str(path))
-    assert found.data == DataSettings(train="train.tsv.gz", dev="dev.tsv", references="several")
+    found = parse(TransductionExperiment, read_toml(path), str(path))
+    assert found.data == TransductionFiles(
+        train="train.tsv.gz", dev="dev.tsv", references="several"
+    )
     assert found.references == "several"
     assert found.settings == found.transducer
     assert found.transducer == TransducerSettings(
@@ -62,26 +66,26 @@ def test_toml(tmp_path):
         finish="first",
         length_power=1.0,
     )
-    assert parse(Experiment, found.model_dump(mode="json")) == found
+    assert parse(TransductionExperiment, found.model_dump(mode="json")) == found
 
 
 def test_the_file_alone_is_enough():
-    found = parse(Experiment, {"data": DATA})
+    found = parse(TransductionExperiment, {"data": DATA})
     assert (found.task, found.group, found.references) == ("transduce", "transducer", "one")
     assert found.transducer == TransducerSettings()
-    assert parse(Experiment, {"data": None}).references == "one"
+    assert parse(TransductionExperiment, {"data": None}).references == "one"
 
 
 @pytest.mark.parametrize("algorithm", list(ALGORITHMS))
 def test_auto_is_log_softmax_however_it_is_trained(algorithm):
-    found = Experiment(data=None, learning=Learning(algorithm=algorithm)).resolved()
+    found = TransductionExperiment(data=None, learning=Learning(algorithm=algorithm)).resolved()
     assert found.transducer == TransducerSettings(normalize="log_softmax")
     chosen = TransducerSettings(normalize="none")
     assert chosen.resolved(found.learning) == chosen
 
 
 def test_every_setting_is_told_in_one_line():
-    for model in (TransducerSettings, DataSettings):
+    for model in (TransducerSettings, TransductionFiles):
         for name, field in model.model_fields.items():
             assert field.description, name
             assert "\n" not in field.description, name
@@ -115,11 +119,11 @@ def test_a_warm_start_chooses_anew_what_weights_do_not_depend_on():
         ({"target_tokens": "bpe"}, "`target_tokens`: There is no kind of tokens called 'bpe'"),
         (
             {"cost": "bleu", "insertion": 2},
-            "`insertion` goes with the cost edit, but cost = bleu came; leave out insertion = 2.0, "
+            "`insertion` is only for `cost` = edit, got cost = bleu; leave out insertion = 2.0, "
             "or choose edit.$",
         ),
-        ({"cost": "hamming", "deletion": 0}, "`deletion` goes with the cost edit, .* hamming came"),
-        ({"cost": "chrf", "substitution": 0.5}, "`substitution` goes with the cost edit, but"),
+        ({"cost": "hamming", "deletion": 0}, "`deletion` is only for `cost` = edit, .* hamming"),
+        ({"cost": "chrf", "substitution": 0.5}, "`substitution` is only for `cost` = edit, got"),
         (
             {"insertion": 0, "deletion": 0},
             "`insertion` or `deletion` must be above 0, as otherwise every output is right, but "
@@ -131,7 +135,7 @@ def test_a_warm_start_chooses_anew_what_weights_do_not_depend_on():
         ),
         (
             {"model": "transformer", "size": 90, "heads": 4},
-            "`heads` must divide `size`, but size = 90 and heads = 4 came; choose heads = 3, or "
+            "`heads` must divide `size`, got size = 90 and heads = 4; choose heads = 3, or "
             "another size.$",
         ),
         (
@@ -160,6 +164,12 @@ def test_what_is_not():
 
 def test_references_are_one_or_several():
     values = {"data": {**DATA, "references": "two"}}
-    refused(values, "`data.references`: .*'one' or 'several', but 'two' came.$", Experiment)
-    refused({"data": {}}, "`data.train` is required", Experiment)
-    refused({"data": {**DATA, "limit": 0}}, "`data.limit`: .*equal to 1, but 0 came", Experiment)
+    refused(
+        values, "`data.references`: .*'one' or 'several', but 'two' came.$", TransductionExperiment
+    )
+    refused({"data": {}}, "`data.train` is required", TransductionExperiment)
+    refused(
+        {"data": {**DATA, "limit": 0}},
+        "`data.limit`: .*equal to 1, but 0 came",
+        TransductionExperiment,
+    )

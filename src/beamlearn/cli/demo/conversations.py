@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ...data import atomic
 from ...data.hkcancor import PUNCTUATION, Utterance, characters
-from ...tasks.tagging.sentences import Sentences
+from ...tasks.tagging.sentences import TaggedSentences
 from ...training.run import RunError
 
 PARTS = ("train", "dev", "test")
@@ -37,11 +37,11 @@ def split(recordings: Iterable[str]) -> dict[str, list[str]]:
     return parts
 
 
-def spoken(utterances: Iterable[Utterance], limit: int | None = None) -> Sentences:
+def spoken(utterances: Iterable[Utterance], limit: int | None = None) -> TaggedSentences:
     """The characters and labels of utterances, without punctuation: nobody speaks it."""
     heard = ([pair for pair in utterance if pair[1] != PUNCTUATION] for utterance in utterances)
     cut = [characters(utterance) for utterance in heard if utterance][:limit]
-    return Sentences([found for found, _ in cut], [labels for _, labels in cut])
+    return TaggedSentences([found for found, _ in cut], [labels for _, labels in cut])
 
 
 def file_of(part: str, folder: Path) -> Path:
@@ -64,7 +64,7 @@ def check_own(folder: Path) -> None:
         )
 
 
-def write_parts(parts: Mapping[str, Sentences], folder: Path) -> None:
+def write_parts(parts: Mapping[str, TaggedSentences], folder: Path) -> None:
     """Write a column file for each part, a character and its label a line."""
     atomic.make_folder(folder)
     for part, sentences in parts.items():

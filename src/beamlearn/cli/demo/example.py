@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ...tasks.decoding import search
 from ...tasks.tagging.model import Tagger
-from ...tasks.tagging.sentences import Sentences
+from ...tasks.tagging.sentences import TaggedSentences
 
 SHORTEST, LONGEST = 6, 14
 
@@ -69,7 +69,7 @@ class Tally:
 
 
 def tally(
-    test: Sentences, likelihood: Sequence[tuple[str, ...]], beam: Sequence[tuple[str, ...]]
+    test: TaggedSentences, likelihood: Sequence[tuple[str, ...]], beam: Sequence[tuple[str, ...]]
 ) -> Tally:
     """Count the utterances that could be examples, for either model."""
     shown = [i for i, heard in enumerate(test.words) if legible(heard)]
@@ -81,7 +81,7 @@ def tally(
 
 
 def choose(
-    test: Sentences,
+    test: TaggedSentences,
     likelihood: tuple[Tagger, Sequence[tuple[str, ...]]],
     beam: tuple[Tagger, Sequence[tuple[str, ...]]],
     width: int,
@@ -118,7 +118,7 @@ def legible(characters: Sequence[str]) -> bool:
     return common and SHORTEST <= len(characters) <= LONGEST
 
 
-def follow(tagger: Tagger, test: Sentences, width: int) -> Iterator[tuple[int | None, ...]]:
+def follow(tagger: Tagger, test: TaggedSentences, width: int) -> Iterator[tuple[int | None, ...]]:
     """The place of the right labels in the beam, after each character of each utterance."""
     result = search(tagger, [tagger.encode(words) for words in test.words], width)
     for labels, beams, nbest in zip(test.tags, result.beams, result.nbest, strict=True):

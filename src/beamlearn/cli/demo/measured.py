@@ -12,7 +12,7 @@ from ...tasks.decoding import in_order
 from ...tasks.tagging.bio import span_scores
 from ...tasks.tagging.decode import tag
 from ...tasks.tagging.model import Tagger
-from ...tasks.tagging.sentences import Sentences
+from ...tasks.tagging.sentences import TaggedSentences
 
 WIDTHS = (1, 2, 4, 8, 16)
 
@@ -46,7 +46,9 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def measure_all(taggers: Mapping[str, Tagger], test: Sentences) -> dict[tuple[str, int], Measured]:
+def measure_all(
+    taggers: Mapping[str, Tagger], test: TaggedSentences
+) -> dict[tuple[str, int], Measured]:
     """Measure every model at every width."""
     return {
         (name, width): measure(name, tagger, test, width)
@@ -55,7 +57,7 @@ def measure_all(taggers: Mapping[str, Tagger], test: Sentences) -> dict[tuple[st
     }
 
 
-def measure(name: str, tagger: Tagger, test: Sentences, width: int) -> Measured:
+def measure(name: str, tagger: Tagger, test: TaggedSentences, width: int) -> Measured:
     """Label the test utterances and compare with their right labels."""
     began = perf_counter()
     labels = [tagging.tags for tagging in in_order(tag(tagger, test.words, width))]

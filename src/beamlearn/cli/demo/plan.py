@@ -3,9 +3,7 @@
 from pathlib import Path
 
 from ...learning.ramp import Ramp
-from ...tasks.tagging.experiment import Experiment
-from ...tasks.tagging.sentences import DataSettings
-from ...tasks.tagging.settings import TaggerSettings
+from ...tasks.tagging.settings import TaggerSettings, TaggingExperiment, TaggingFiles
 from ...training.settings import Learning
 from .conversations import file_of
 from .trainings import Job
@@ -44,8 +42,8 @@ def plan(out: Path, utterances: int, *, epochs: int, seed: int) -> dict[str, Job
             patience=None,
             seed=seed,
         )
-        experiment = Experiment(
-            data=DataSettings(train=train, dev=dev, column="2"), tagger=NETWORK, learning=learning
+        experiment = TaggingExperiment(
+            data=TaggingFiles(train=train, dev=dev, column="2"), tagger=NETWORK, learning=learning
         )
         rounds = -(-utterances // learning.batch_size) * epochs
         jobs[name] = Job(TITLES[name], experiment, out / name, rounds)

@@ -9,7 +9,7 @@ from ...data.hkcancor import read_hkcancor
 from ...data.text import write_text
 from ...reports.figure_file import check_matplotlib
 from ...tasks.experiment import load
-from ...tasks.tagging.sentences import Sentences
+from ...tasks.tagging.sentences import TaggedSentences
 from ...tasks.tagging.task import TAGGING
 from .conversations import CREDIT, PARTS, check_own, split, spoken, write_parts
 from .example import choose, tally
@@ -69,7 +69,7 @@ def run_demo(
     conclude(console, out)
 
 
-def read_parts(quick: bool) -> tuple[dict[str, Sentences], dict[str, list[str]]]:
+def read_parts(quick: bool) -> tuple[dict[str, TaggedSentences], dict[str, list[str]]]:
     """The utterances of each part, and the names of its recordings."""
     corpus = read_hkcancor()
     recordings = split(corpus)

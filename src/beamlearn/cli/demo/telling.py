@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...tasks.tagging.sentences import Sentences
+from ...tasks.tagging.sentences import TaggedSentences
 from ..program import program
 from .conversations import CREDIT
 from .example import Example, Reading, Tally, words_of
@@ -29,7 +29,7 @@ def say(console: Console, text: str) -> None:
 
 def introduce(
     console: Console,
-    parts: Mapping[str, Sentences],
+    parts: Mapping[str, TaggedSentences],
     recordings: Mapping[str, Sequence[str]],
     epochs: int,
 ) -> None:

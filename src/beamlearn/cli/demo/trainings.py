@@ -13,7 +13,7 @@ import torch
 from rich.console import Console
 
 from ...tasks.experiment import begin, read_experiment, resume
-from ...tasks.tagging.experiment import Experiment
+from ...tasks.tagging.settings import TaggingExperiment
 from ...tasks.tagging.task import TAGGING
 from ...training.progress import bars
 from ...training.run import CONFIG, Run, RunError
@@ -29,7 +29,7 @@ class Job:
     """One training."""
 
     title: str
-    experiment: Experiment
+    experiment: TaggingExperiment
     folder: Path
     rounds: int
     """How many there will be."""

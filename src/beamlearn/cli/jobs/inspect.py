@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ...data.text import write_text
-from ...reports.inspector import Ask, Inspected, case
-from ...reports.inspector.ask import WIDEST
+from ...reports.inspector import InputRequest, InspectedRun, inspect_input
 from ...reports.inspector.page import page
+from ...reports.inspector.request import WIDEST
 from ...reports.inspector.serve import check_server, serve
-from ...reports.inspector.text import print_cases
+from ...reports.inspector.text import print_inputs
 from ...tasks.data import DataSet
 from ...tasks.loading import load, task_of
 from ...tasks.settings import Experiment
@@ -52,25 +52,25 @@ def inspect(
     paths = [run] if against is None else [run, against]
     own = typed is None
     inspected = opened(paths, input, own, options, width, device, policy)
-    asks = asked(inspected[0], sentence, typed, right)
+    requests = requested(inspected[0], sentence, typed, right)
     if serving:
-        if len(asks) > 1:
+        if len(requests) > 1:
             raise SettingsError(
                 f"`sentence` must be one number where a page is served, but {sentence} came; add "
                 "--export or --text for several."
             )
-        serve(inspected, asks[0] if asks else None, port, open_browser)
+        serve(inspected, requests[0] if requests else None, port, open_browser)
         return
-    if not asks:
+    if not requests:
         raise SettingsError(
             f"A file or --typed is needed, as {run} has no validation file that is still there, "
             "but neither came; give one."
         )
-    cases = [case(inspected, ask) for ask in asks]
+    cases = [inspect_input(inspected, request) for request in requests]
     if export is not None:
         write_text(export, page(inspected, cases))
     else:
-        print_cases(cases)
+        print_inputs(cases)
 
 
 def opened(
@@ -81,7 +81,7 @@ def opened(
     width: int | None,
     device: str,
     policy: Policy,
-) -> list[Inspected]:
+) -> list[InspectedRun]:
     """Runs and the file that is looked at: what came, or what the first one was validated on.
 
     That is left unread if nobody wants what is a run's `own`.
@@ -92,7 +92,7 @@ def opened(
         )
     if len(set(paths)) < len(paths):
         raise SettingsError(f"`against` must be another run than {paths[0]}, but the same came.")
-    found: list[Inspected] = []
+    found: list[InspectedRun] = []
     for path in paths:
         model, experiment = load(path, device, policy)
         task = task_of(Run.open(path))
@@ -116,7 +116,7 @@ def opened(
             data = task.read_labeled(input, model, experiment, given)
         elif file is not None:
             data = task.read(file, experiment)
-        found.append(Inspected(str(path), task, model, beam, data))
+        found.append(InspectedRun(str(path), task, model, beam, data))
     if len({one.size for one in found}) > 1:
         raise SettingsError(
             f"{file} must have the same inputs for both runs, but {found[0].size} and "
@@ -131,14 +131,16 @@ def validation_file(experiment: Experiment) -> str | None:
     return dev if dev is not None and Path(dev).is_file() else None
 
 
-def asked(run: Inspected, sentence: str | None, typed: str | None, right: str | None) -> list[Ask]:
-    """What to look at first; nothing if nobody said so and there is no file."""
+def requested(
+    run: InspectedRun, sentence: str | None, typed: str | None, right: str | None
+) -> list[InputRequest]:
+    """What to look at first; nothing if that is not given and there is no file."""
     if right is not None and typed is None:
         raise SettingsError("`right` belongs to --typed, but that did not come; add it.")
     if typed is not None:
         if sentence is not None:
             raise SettingsError("`sentence` or `typed` can be given, but both came; leave out one.")
-        return [Ask(run.width, text=typed, right=right)]
+        return [InputRequest(run.width, text=typed, right=right)]
     if not run.size:
         if sentence is not None:
             raise SettingsError(
@@ -146,7 +148,7 @@ def asked(run: Inspected, sentence: str | None, typed: str | None, right: str | 
                 "file that is still there; give INPUT."
             )
         return []
-    return [Ask(run.width, number=number) for number in numbers(sentence or "1", run.size)]
+    return [InputRequest(run.width, number=number) for number in numbers(sentence or "1", run.size)]
 
 
 def numbers(text: str, size: int) -> range:

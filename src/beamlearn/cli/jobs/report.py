@@ -10,11 +10,11 @@ from ...comparison.results import ABOUT, read_comparison
 from ...data import atomic
 from ...data.text import DataError
 from ...reports.bound import Curve
+from ...reports.comparison_report import report_of_comparison
 from ...reports.figure_file import check_matplotlib
-from ...reports.of_comparison import report_of_comparison
-from ...reports.of_run import Tested, report_of_run
-from ...reports.part import Table
 from ...reports.proof import Proof
+from ...reports.run_report import Tested, report_of_run
+from ...reports.section import Table
 from ...tasks.experiment import VALIDATION, load, read_experiment
 from ...tasks.loading import task_of
 from ...tasks.settings import Experiment

@@ -1,9 +1,9 @@
-"""Look into a search: which hypotheses there were, which one won, and where the best one fell."""
+"""Inspect a search: its hypotheses, the one that won, and where the best one was dropped."""
 
-from .ask import Ask as Ask
-from .ask import AskError as AskError
-from .inspected import Case as Case
-from .inspected import Inspected as Inspected
-from .inspected import case as case
-from .look import Look as Look
-from .look import look as look
+from .inspected_run import InspectedInput as InspectedInput
+from .inspected_run import InspectedRun as InspectedRun
+from .inspected_run import inspect_input as inspect_input
+from .inspected_search import InspectedSearch as InspectedSearch
+from .inspected_search import inspect_search as inspect_search
+from .request import InputRequest as InputRequest
+from .request import RequestError as RequestError

@@ -1,4 +1,4 @@
-"""What was looked at as a web page."""
+"""Inspected searches as a web page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,20 +6,20 @@ from typing import final
 
 from ..pages import Markup, render
 from ..search_drawing import draw_search
-from .ask import CHARACTERS, WIDEST, Ask
-from .inspected import Case, Inspected
-from .look import Answer, Look
+from .inspected_run import InspectedInput, InspectedRun
+from .inspected_search import Answer, InspectedSearch
+from .request import CHARACTERS, WIDEST, InputRequest
 
 DRAWN, LISTED = 40_000, 40
-"""The most hypotheses in a picture and falls in a list: what a browser can still move."""
+"""The most hypotheses in a picture and drops in a list: what a browser can handle."""
 
 
 @final
 @dataclass(frozen=True)
 class Form:
-    """What can be chosen on the page, and what is."""
+    """What can be chosen on the page, and the current choice."""
 
-    ask: Ask
+    request: InputRequest
     size: int
     """Of the file."""
     widest: int = WIDEST
@@ -28,7 +28,7 @@ class Form:
     @property
     def number(self) -> int:
         """The sentence that the form shows, from 1."""
-        return 1 if self.ask.number is None else self.ask.number + 1
+        return 1 if self.request.number is None else self.request.number + 1
 
 
 @final
@@ -37,7 +37,7 @@ class View:
     """What one run did, ready to be shown."""
 
     name: str
-    look: Look
+    search: InspectedSearch
     key: str
     picture: Markup | None
     answers: list[tuple[Answer, list[tuple[str, bool]]]]
@@ -46,24 +46,27 @@ class View:
 
 
 def page(
-    runs: Sequence[Inspected], cases: Sequence[Case], form: Form | None = None, message: str = ""
+    runs: Sequence[InspectedRun],
+    cases: Sequence[InspectedInput],
+    form: Form | None = None,
+    message: str = "",
 ) -> str:
-    """A page about some inputs, with a form where there is a server to answer it."""
+    """A page about some inputs, with a form if there is a server to answer it."""
     shown = [
-        (case, [view(*run, f"n{number}r{at}") for at, run in enumerate(case.looks.items())])
+        (case, [view(*run, f"n{number}r{at}") for at, run in enumerate(case.searches.items())])
         for number, case in enumerate(cases)
     ]
     title = " and ".join(run.name for run in runs)
     return str(render("inspect.html", title=title, cases=shown, form=form, message=message))
 
 
-def view(name: str, look: Look, key: str) -> View:
-    """What a run did with an input; `key` tells its picture apart."""
-    small = sum(map(len, look.history.beams)) <= DRAWN
-    picture = draw_search(look.history, look.subject.headings, key) if small else None
-    right = look.subject.right if look.subject.aligned else None
-    answers = [(answer, compared(answer.text, right)) for answer in look.answers]
-    return View(name, look, key, picture, answers)
+def view(name: str, search: InspectedSearch, key: str) -> View:
+    """What a run did with an input; `key` must be unique on the page."""
+    small = sum(map(len, search.history.beams)) <= DRAWN
+    picture = draw_search(search.history, search.subject.headings, key) if small else None
+    right = search.subject.right if search.subject.aligned else None
+    answers = [(answer, compared(answer.text, right)) for answer in search.answers]
+    return View(name, search, key, picture, answers)
 
 
 def compared(text: str, right: str | None) -> list[tuple[str, bool]]:

@@ -1,4 +1,4 @@
-"""Serve the page until somebody has seen enough."""
+"""Serve the page until it is stopped with Ctrl-C."""
 
 import threading
 import webbrowser
@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from urllib.parse import urlencode
 
 from ...training.settings import SettingsError
-from .ask import Ask
-from .inspected import Inspected
+from .inspected_run import InspectedRun
+from .request import InputRequest
 
 
 def check_server() -> None:
@@ -17,31 +17,38 @@ def check_server() -> None:
     missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
     if missing:
         raise SettingsError(
-            f"The page is served by the package {missing[0]!r}, but that is not installed; run "
-            "`pip install 'beamlearn[pages]'`, or use --export or --text."
+            f"The page is served by the package {missing[0]!r}, which is not installed; run "
+            "`pip install 'beamlearn[pages]'`, or use `export` or `text`."
         )
 
 
-def serve(runs: Sequence[Inspected], first: Ask | None, port: int, open_browser: bool) -> None:
-    """Answer until Ctrl-C; `first` is what is looked at first, and port 0 is any that is free."""
+def serve(
+    runs: Sequence[InspectedRun], first: InputRequest | None, port: int, open_browser: bool
+) -> None:
+    """Serve until Ctrl-C; `first` is the input that is shown first, port 0 is any free port."""
     from .server import bound, server
 
     with bound(port) as listening:
         address, port = listening.getsockname()
         url = f"http://{address}:{port}/{'' if first is None else query(first)}"
-        print(f"The page is at {url} until Ctrl-C.", flush=True)
+        print(f"The page is at {url} (stop with Ctrl-C).", flush=True)
         if open_browser:
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
         with suppress(KeyboardInterrupt):
             server(runs).run(sockets=[listening])
 
 
-def query(ask: Ask) -> str:
-    """The part of an address that asks for this.
+def query(request: InputRequest) -> str:
+    """The query string for an input.
 
-    >>> query(Ask(8, text="a b"))
+    >>> query(InputRequest(8, text="a b"))
     '?text=a+b&width=8'
     """
-    number = None if ask.number is None else ask.number + 1
-    fields = {"sentence": number, "text": ask.text, "right": ask.right, "width": ask.width}
+    number = None if request.number is None else request.number + 1
+    fields = {
+        "sentence": number,
+        "text": request.text,
+        "right": request.right,
+        "width": request.width,
+    }
     return "?" + urlencode({name: value for name, value in fields.items() if value is not None})

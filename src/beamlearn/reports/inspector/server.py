@@ -1,4 +1,4 @@
-"""The page on a server for this machine alone, to look at one input after another."""
+"""A server for this machine only that shows the page, to inspect one input after another."""
 
 import socket
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...training.settings import SettingsError
 from ..pages.render import POLICY
-from .ask import Ask, AskError, asked
-from .inspected import Inspected, case
+from .inspected_run import InspectedRun, inspect_input
 from .page import Form, page
+from .request import InputRequest, RequestError, parse_query
 
 HOST = "127.0.0.1"
 HEADERS = {
@@ -31,27 +31,27 @@ HEADERS = {
 }
 
 
-def app(runs: Sequence[Inspected]) -> Starlette:
-    """The pages about some runs; one search at a time, and outside the loop of the server."""
+def app(runs: Sequence[InspectedRun]) -> Starlette:
+    """The pages about some runs; one search at a time, outside the server's event loop."""
     size, width, alone = runs[0].size, runs[0].width, Lock()
 
     def shown(request: Request) -> Response:
-        ask = Ask(width, number=0 if size else None)
+        wanted = InputRequest(width, number=0 if size else None)
         try:
             query = request.scope["query_string"].decode("utf-8", "surrogateescape")
-            ask = asked(query, width, size)
-            if ask.text is None and ask.number is None:
-                return HTMLResponse(page(runs, [], Form(ask, size)))
+            wanted = parse_query(query, width, size)
+            if wanted.text is None and wanted.number is None:
+                return HTMLResponse(page(runs, [], Form(wanted, size)))
             with alone:
-                found = case(runs, ask)
-            return HTMLResponse(page(runs, [found], Form(ask, size)))
-        except AskError as error:
+                found = inspect_input(runs, wanted)
+            return HTMLResponse(page(runs, [found], Form(wanted, size)))
+        except RequestError as error:
             status, sentence = error.status, str(error)
         except ValueError as error:
             status, sentence = 400, str(error)
         except Exception as error:  # the server goes on, whatever a model does
             status, sentence = 500, f"The search failed: {type(error).__name__}: {error}"
-        return HTMLResponse(page(runs, [], Form(ask, size), sentence), status)
+        return HTMLResponse(page(runs, [], Form(wanted, size), sentence), status)
 
     def refused(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
@@ -69,14 +69,14 @@ def app(runs: Sequence[Inspected]) -> Starlette:
 
 
 def refusal(request: Request, status: int) -> str:
-    """What is wrong with a request that no route takes."""
+    """What is wrong with a request that matches no route."""
     if status == 405:
-        return f"GET or HEAD was expected, but {request.method[:20]} came; open the page anew."
-    return f"There is one page, /, but {request.scope['path'][:80]!r} was asked for; go there."
+        return f"The method must be GET or HEAD, got {request.method[:20]}; reload the page."
+    return f"The only page is /, got {request.scope['path'][:80]!r}; go to /."
 
 
 class Guarded:
-    """Add the headers that keep a page to itself."""
+    """Add the headers that isolate a page from others."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -92,7 +92,7 @@ class Guarded:
 
 
 def bound(port: int) -> socket.socket:
-    """A socket of this machine alone; port 0 is any that is free."""
+    """A socket that only this machine can reach; port 0 is any free port."""
     made = socket.socket()
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -101,13 +101,13 @@ def bound(port: int) -> socket.socket:
     except OSError as error:
         made.close()
         raise SettingsError(
-            f"`port` must be free, but {port} is not ({error.strerror}); choose another, or leave "
-            "it out."
+            f"`port` must be free, got {port}, which is not ({error.strerror}); choose another, or "
+            "leave it out."
         ) from None
     return made
 
 
-def server(runs: Sequence[Inspected]) -> uvicorn.Server:
+def server(runs: Sequence[InspectedRun]) -> uvicorn.Server:
     """A server that is ready to `run(sockets=[...])`."""
     return uvicorn.Server(
         uvicorn.Config(

@@ -1,4 +1,4 @@
-"""What was looked at as lines of text, for terminals."""
+"""Inspected searches as text for terminals."""
 
 from collections.abc import Iterator, Sequence
 from io import StringIO
@@ -11,24 +11,24 @@ from rich.text import Text
 from ...data.text import print_text
 from ...search.history import History, Node
 from ..pages.render import number, visible
-from .inspected import Case
-from .look import Look
+from .inspected_run import InspectedInput
+from .inspected_search import InspectedSearch
 
 MARKS = {"won": "bold blue", "best": "green", "fell": "red", "next": "dim"}
-"""What is said of a hypothesis, and its color."""
+"""The marks of a hypothesis, and their styles."""
 WIDTHS = {"step": 14, "action": 24, "": 12}
-"""The most columns that words take; all others are numbers."""
-OWN = ("won: became the output", "next: a runner-up of the output")
+"""The largest widths of columns with text; all others hold numbers."""
+OWN = ("won: became the output", "next: a runner-up")
 COSTLY = (
     "best: can still become the best possible output",
-    "fell: the cheapest of all, but not in the beam",
+    "fell: the lowest cost of all, but dropped from the beam",
 )
-"""What the marks mean; some need right answers."""
+"""What the marks mean; the second group needs right answers."""
 
 
-def print_cases(cases: Sequence[Case]) -> None:
-    """Print with colors on a terminal, and elsewhere plain and 80 columns wide."""
-    lines, console = Group(*map(told, cases)), Console()
+def print_inputs(cases: Sequence[InspectedInput]) -> None:
+    """Print with colors on a terminal, otherwise plain and 80 columns wide."""
+    lines, console = Group(*map(input_lines, cases)), Console()
     if console.is_terminal:
         console.print(lines)
         return
@@ -37,31 +37,31 @@ def print_cases(cases: Sequence[Case]) -> None:
     print_text("".join(line.rstrip() + "\n" for line in written.getvalue().split("\n")[:-1]))
 
 
-def told(case: Case) -> Group:
+def input_lines(case: InspectedInput) -> Group:
     """Everything about an input."""
     lines: list[RenderableType] = [Text(case.title, style="bold")]
     if case.difference is not None:
         lines.append(plain(case.difference))
-    for name, look in case.looks.items():
-        lines += [Text(), Text.assemble((safe(name), "bold"), f", beam of {look.width}")]
-        lines += part(look)
+    for name, search in case.searches.items():
+        lines += [Text(), Text.assemble((safe(name), "bold"), f", beam of {search.width}")]
+        lines += search_lines(search)
     return Group(*lines)
 
 
-def part(look: Look) -> Iterator[RenderableType]:
+def search_lines(search: InspectedSearch) -> Iterator[RenderableType]:
     """What one model did."""
-    fields = {"input": look.subject.text, "right": look.subject.right}
-    fields["output"] = look.answers[0].text
+    fields = {"input": search.subject.text, "right": search.subject.right}
+    fields["output"] = search.answers[0].text
     grid = Table.grid(padding=(0, 2))
     for name, value in fields.items():
         if value is not None:
             grid.add_row(name, plain(value))
     yield grid
-    yield from (plain(sentence) for sentence in (look.outcome, look.fault) if sentence)
+    yield from (plain(sentence) for sentence in (search.outcome, search.diagnosis) if sentence)
     yield Text()
-    yield beams(look.history, look.subject.headings)
-    yield Text("; ".join(OWN if look.regret is None else (*OWN, *COSTLY)), style="dim")
-    for drop in look.drops:
+    yield beams(search.history, search.subject.headings)
+    yield Text("; ".join(OWN if search.regret is None else (*OWN, *COSTLY)), style="dim")
+    for drop in search.drops:
         yield Text()
         heading = f" ({drop.heading})" if drop.heading else ""
         yield plain(
@@ -75,13 +75,13 @@ def part(look: Look) -> Iterator[RenderableType]:
                 grid.add_row(f"  {word}", Text(joined(path), style=style))
         yield grid
     yield Text()
-    yield nbest(look)
+    yield nbest(search)
 
 
 def beams(history: History, headings: Sequence[str] = ()) -> Table:
     """The beams, step by step: the place of each hypothesis, that of its parent, and its numbers.
 
-    What fell out stands below the beam that it is missing in, at the place of its rank.
+    A dropped hypothesis stands below the beam that it is missing from, with its rank as its place.
     """
     costly = history.least_cost is not None
     table = Table(box=None, pad_edge=False, header_style="dim")
@@ -129,15 +129,15 @@ def cells(first: str, place: int, node: Node, marks: dict[str, bool], costly: bo
     return [*row, Text(" ").join(Text(mark, style=MARKS[mark]) for mark in found)]
 
 
-def nbest(look: Look) -> Table:
+def nbest(search: InspectedSearch) -> Table:
     """The final beam."""
-    costly = look.regret is not None
+    costly = search.regret is not None
     table = Table(box=None, pad_edge=False, header_style="dim")
     names = ["place", "score", "share", *(["cost"] if costly else [])]
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("output", overflow="fold")
-    for place, answer in enumerate(look.answers, 1):
+    for place, answer in enumerate(search.answers, 1):
         numbers = [str(place), score(answer.score), f"{answer.share:.1%}"]
         style = "green" if answer.best else ""
         cost = [number(answer.cost)] if costly else []
@@ -146,7 +146,7 @@ def nbest(look: Look) -> Table:
 
 
 def score(value: float) -> str:
-    """A score as one reads it in a column.
+    """A score as it is shown in a column.
 
     >>> score(12.0), score(-0.001)
     ('12.00', '0.00')
@@ -155,12 +155,12 @@ def score(value: float) -> str:
 
 
 def plain(sentence: str) -> Text:
-    """A sentence in which nothing is taken for colors."""
+    """A sentence as it is, without markup."""
     return Text(safe(sentence))
 
 
 def joined(names: Sequence[str]) -> str:
-    """A path as people read it.
+    """A path in a readable form.
 
     >>> joined(["DET", "NOUN"]), joined(["shift", "left det"])
     ('DET NOUN', 'shift, left det')
@@ -170,7 +170,7 @@ def joined(names: Sequence[str]) -> str:
 
 
 def safe(text: str) -> str:
-    r"""A text without what would steer the terminal.
+    r"""A text without control characters for the terminal.
 
     >>> safe("a\x1b[31mb")
     'a\\x1b[31mb'

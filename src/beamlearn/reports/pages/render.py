@@ -1,4 +1,4 @@
-"""Fill a template; what comes from data is shown as text, whatever it looks like."""
+"""Fill in templates; data is always shown as text, even if it looks like HTML."""
 
 from functools import cache
 from typing import Any
@@ -10,11 +10,11 @@ POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "img-src data:; form-action 'self'; base-uri 'none'"
 )
-"""What a browser may load and run for a page: what stands in the page itself."""
+"""What a browser may load and run for a page: only what is in the page itself."""
 
 
 def render(template: str, **values: Any) -> Markup:
-    """The template with these values in it; only `Markup` among them is taken for HTML.
+    """The template with these values; only `Markup` among them is inserted as HTML.
 
     >>> print(render("frame.html", title="<b>").splitlines()[6])
     <title>&lt;b&gt;</title>
@@ -24,7 +24,7 @@ def render(template: str, **values: Any) -> Markup:
 
 @cache
 def environment() -> Environment:
-    """Templates of this package; a value that is missing is an error, and no gap on the page."""
+    """The templates of this package; a missing value is an error, not a gap on the page."""
     made = Environment(
         loader=PackageLoader("beamlearn.reports.pages", "."),
         autoescape=True,
@@ -39,7 +39,7 @@ def environment() -> Environment:
 
 
 def number(value: float | None) -> str:
-    """A number as people read it.
+    """A number in a readable form.
 
     >>> number(-3.14159), number(2.0), number(-0.0), number(0.00412), number(None)
     ('\N{MINUS SIGN}3.14', '2', '0', '0.0041', '')

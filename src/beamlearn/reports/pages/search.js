@@ -1,6 +1,6 @@
 // A click on a hypothesis, a link to it or the arrow keys show how it came about.
 for (const search of document.querySelectorAll(".search")) {
-  const key = search.dataset.key, told = search.querySelector(".chosen");
+  const key = search.dataset.key, caption = search.querySelector(".chosen");
   const at = (step, place) => document.getElementById(`${key}-${step}-${place}`);
   const stepOf = (node) => Number(node.dataset.step ?? node.id.split("-")[1]);
   let lit = [];
@@ -16,7 +16,7 @@ for (const search of document.querySelectorAll(".search")) {
       one = one.dataset.parent === undefined ? null : at(--step, one.dataset.parent);
     }
     const path = names.join(names.some((name) => name.includes(" ")) ? ", " : " ");
-    told.textContent = `${path} (${node.title})`;
+    caption.textContent = `${path} (${node.title})`;
   };
   const beside = {
     ArrowLeft: (node) => node.dataset.parent !== undefined && at(stepOf(node) - 1, node.dataset.parent),

@@ -12,7 +12,7 @@ LOST = -1
 
 
 @dataclass(frozen=True)
-class Kind:
+class TransitionKind:
     """A transition, apart from the relation of the arc that it makes."""
 
     name: str
@@ -24,13 +24,13 @@ class Kind:
 class Actions:
     """The actions of a system: every kind, with every relation that it can have.
 
-    Relations to words and relations to the root are told apart: what the training data has
-    only in one of the places is predicted only there.
+    Relations to words and relations to the root are kept apart: a relation that the training
+    data has only in one of the places is predicted only there.
     """
 
     def __init__(
         self,
-        kinds: tuple[Kind, ...],
+        kinds: tuple[TransitionKind, ...],
         relations: tuple[str, ...],
         root_relations: tuple[str, ...],
         device: torch.device | str = "cpu",

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ...search.neighbors import Move
 from ...search.oracle import Oracle
-from .actions import Kind
+from .actions import TransitionKind
 from .completion import CompletionOracle
 from .gold import Gold
 from .stack import Stacked
@@ -34,12 +34,12 @@ class ArcEager(TransitionSystem[Stacked]):
     """
 
     kinds = (
-        Kind("shift"),
-        Kind("left", "word"),
-        Kind("right", "word"),
-        Kind("reduce"),
-        Kind("attach", "word"),
-        Kind("root", "root"),
+        TransitionKind("shift"),
+        TransitionKind("left", "word"),
+        TransitionKind("right", "word"),
+        TransitionKind("reduce"),
+        TransitionKind("attach", "word"),
+        TransitionKind("root", "root"),
     )
     positions = ("s2", "s1", "s0", "b0")
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ...search.neighbors import Move
 from ...search.oracle import Oracle
-from .actions import Kind
+from .actions import TransitionKind
 from .completion import CompletionOracle
 from .costs import Account, TransitionOracle
 from .gold import Gold
@@ -28,7 +28,12 @@ class ArcHybrid(TransitionSystem[Stacked]):
     ROOT   the last word gets the root as its head
     """
 
-    kinds = (Kind("shift"), Kind("left", "word"), Kind("right", "word"), Kind("root", "root"))
+    kinds = (
+        TransitionKind("shift"),
+        TransitionKind("left", "word"),
+        TransitionKind("right", "word"),
+        TransitionKind("root", "root"),
+    )
     positions = ("s2", "s1", "s0", "b0")
 
     def initial(self, lengths: Int[Tensor, " batch"]) -> Stacked:
@@ -67,13 +72,13 @@ class ArcHybridOracle(TransitionOracle[Stacked]):
     """c* = arcs of the right tree that are no longer reachable, by counting.
 
     For a projective tree arcs that are reachable one by one are reachable together (Goldberg
-    and Nivre 2013), with a single root, too. An arc is lost when
+    and Nivre 2013), also with a single root. An arc is lost when
 
     SHIFT puts its head b0 above its dependent, or its dependent b0 above a word that is not
     its head;
     LEFT or RIGHT give s0 another head, or take s0 away from dependents in the buffer.
 
-    The extra memory tells which words are on the stack.
+    The extra memory says which words are on the stack.
     """
 
     def started(self) -> Bool[Tensor, "batch 1 words"]:

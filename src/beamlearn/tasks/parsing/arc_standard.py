@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ...search.neighbors import Move
 from ...search.oracle import Oracle
-from .actions import Kind
+from .actions import TransitionKind
 from .gold import Gold
 from .stack import ITEM, Stacked
 from .system import NONE, TransitionSystem
@@ -27,7 +27,12 @@ class ArcStandard(TransitionSystem[Stacked]):
     A sentence of n words takes 2n transitions.
     """
 
-    kinds = (Kind("shift"), Kind("left", "word"), Kind("right", "word"), Kind("root", "root"))
+    kinds = (
+        TransitionKind("shift"),
+        TransitionKind("left", "word"),
+        TransitionKind("right", "word"),
+        TransitionKind("root", "root"),
+    )
     positions = ("s2", "s1", "s0", "b0")
 
     def initial(self, lengths: Int[Tensor, " batch"]) -> Stacked:

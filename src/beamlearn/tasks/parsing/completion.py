@@ -25,7 +25,7 @@ class CompletionOracle(TransitionOracle[Stacked]):
     Right for any heads. Arcs that are reachable one by one need not be reachable together: not
     where they cross, and in arc-eager not even in a projective tree. There a word d that was
     shifted onto its head h can still get it by ATTACH at the end, but then no later word can
-    get h, which lies below d till then.
+    get h, which lies below d until then.
 
     Of an item p of a stack, with the word s and the item q below it, the cost to go when p is on
     top and j is the front is
@@ -126,7 +126,7 @@ class CompletionOracle(TransitionOracle[Stacked]):
         then = leave + self._to_go(pool, nodes, 1)
         above = look_up(self.stretches, examples, nodes.s0)
         costs = (above + then[..., None, :]).amin(dim=-1)
-        # Where nothing was pushed this is the place of no item, and nobody reads it.
+        # Where nothing was pushed this is the place of no item, and it is never read.
         return pool.put(account.nodes.used, examples, costs)
 
 

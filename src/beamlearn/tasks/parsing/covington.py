@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ...search.neighbors import Move
 from ...search.oracle import Oracle
-from .actions import Kind
+from .actions import TransitionKind
 from .costs import Account, TransitionOracle
 from .gold import Gold
 from .system import NONE, Parsed, TransitionSystem
@@ -86,11 +86,11 @@ class Covington(TransitionSystem[Compared]):
     """
 
     kinds = (
-        Kind("shift"),
-        Kind("pass"),
-        Kind("left", "word"),
-        Kind("right", "word"),
-        Kind("root", "root"),
+        TransitionKind("shift"),
+        TransitionKind("pass"),
+        TransitionKind("left", "word"),
+        TransitionKind("right", "word"),
+        TransitionKind("root", "root"),
     )
     positions = ("i-1", "i", "j", "j+1")
 

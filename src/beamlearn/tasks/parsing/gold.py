@@ -2,15 +2,13 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from .actions import LOST, Actions
-
-Cost = Literal["labeled", "unlabeled"]
+from .settings import Cost
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,14 @@ from torch import Tensor
 from ...data.text import DataError
 from ..vocabulary import Vocabulary, count_words, numbered
 from .projective import MARK, encode, lift, plain
-from .sentences import Sentences
+from .sentences import ParsedSentences
 from .settings import ParserSettings
 from .tree import Tree
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Lexicon(Vocabulary):
+class ParsingLexicon(Vocabulary):
     """What is known from training."""
 
     relations: tuple[str, ...]
@@ -29,7 +29,9 @@ class Lexicon(Vocabulary):
     tags: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, settings: ParserSettings, data: Sentences, **options: Any) -> "Lexicon":
+    def of(
+        cls, settings: ParserSettings, data: ParsedSentences, **options: Any
+    ) -> "ParsingLexicon":
         """Count a training set; the options are those of `count_words`."""
         found: Counter[str] = Counter()
         seen = [] if settings.tags == "none" or data.tags is None else data.tags
@@ -41,7 +43,7 @@ class Lexicon(Vocabulary):
         if not found:
             raise DataError(
                 "A parser learns from arcs between words, but every sentence of the training data "
-                "has only one word; add longer ones."
+                "has only one word; add longer sentences."
             )
         relations = set(found)
         if settings.encodes:
@@ -52,7 +54,7 @@ class Lexicon(Vocabulary):
                 data.words,
                 min_count=settings.min_count,
                 affix_length=settings.affix_length,
-                spelled=settings.spelled,
+                max_characters=settings.max_characters,
                 **options,
             ),
             relations=tuple(sorted(relations)),
@@ -78,13 +80,13 @@ class Lexicon(Vocabulary):
         if not self.tags:
             return found
         if tags is None:
-            raise ValueError("This parser looks at tags, but none came; give one for each word.")
+            raise ValueError("This parser needs a tag for each word, got none; give `tags`.")
         column = torch.tensor([self.tag_numbers.get(tag, 0) for tag in tags], dtype=torch.long)
         return torch.cat([found, column[:, None]], dim=1)
 
 
 def projected(settings: ParserSettings, tree: Tree) -> Tree:
-    """The tree that is learned in place of one with crossing arcs."""
+    """The tree that is learned instead of one with crossing arcs."""
     if settings.keeps:
         return tree
     return encode(tree) if settings.encodes else lift(tree)

@@ -16,12 +16,12 @@ from .arc_eager import ArcEager
 from .arc_hybrid import ArcHybrid
 from .arc_standard import ArcStandard
 from .covington import Covington
-from .lexicon import Lexicon, projected
+from .lexicon import ParsingLexicon, projected
 from .network import NeuralParser, Sight
 from .projective import MARK, plain
-from .sentences import Sentences
+from .sentences import ParsedSentences
 from .settings import ParserSettings
-from .space import Encoded, ParsingSpace
+from .space import ParsingExample, ParsingSpace
 from .system import AnySystem
 from .tree import Tree
 
@@ -41,7 +41,7 @@ class Parser:
     def __init__(
         self,
         settings: ParserSettings,
-        lexicon: Lexicon,
+        lexicon: ParsingLexicon,
         scorer: Scorer,
         device: torch.device | str = "cpu",
     ) -> None:
@@ -59,7 +59,7 @@ class Parser:
     def build(
         cls,
         settings: ParserSettings,
-        data: Sentences,
+        data: ParsedSentences,
         *,
         seed: int = 0,
         device: torch.device | str = "cpu",
@@ -67,7 +67,7 @@ class Parser:
         """A new parser for a training set, with random weights."""
         names, table = read_pretrained(settings.vectors)
         size = 0 if table is None else table.shape[1]
-        lexicon = Lexicon.of(settings, data, vectors=names, vector_size=size)
+        lexicon = ParsingLexicon.of(settings, data, vectors=names, vector_size=size)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             return cls(settings, lexicon, scorer_of(settings, lexicon, table), device)
@@ -78,11 +78,11 @@ class Parser:
 
     def encode(
         self, words: Sequence[str], tags: Sequence[str] | None = None, tree: Tree | None = None
-    ) -> Encoded:
+    ) -> ParsingExample:
         """A sentence in numbers, with its right tree if that is known."""
         features = self.lexicon.number(words, tags)
         if tree is None:
-            return Encoded(features)
+            return ParsingExample(features)
         learned = projected(self.settings, tree)
         heads, relations = list(learned.heads), []
         for place, (head, relation) in enumerate(zip(heads, learned.relations, strict=True)):
@@ -93,9 +93,9 @@ class Parser:
                 heads[place] = LOST
             relations.append(max(number, 0))
         projective = len(tree.roots) == 1 and (not self.settings.keeps or tree.is_projective)
-        return Encoded(features, numbers(heads), numbers(relations), projective)
+        return ParsingExample(features, numbers(heads), numbers(relations), projective)
 
-    def space(self, batch: Sequence[Encoded]) -> ParsingSpace:
+    def space(self, batch: Sequence[ParsingExample]) -> ParsingSpace:
         """The search space of a batch."""
         return ParsingSpace(batch, self.system, self.actions, self.settings.cost, self.device)
 
@@ -106,7 +106,7 @@ def numbers(values: Sequence[int]) -> Int[Tensor, " words"]:
 
 
 def actions_of(
-    settings: ParserSettings, lexicon: Lexicon, device: torch.device | str = "cpu"
+    settings: ParserSettings, lexicon: ParsingLexicon, device: torch.device | str = "cpu"
 ) -> Actions:
     """The actions of the system with the relations of the training data."""
     kinds = SYSTEMS[settings.system].kinds
@@ -114,13 +114,13 @@ def actions_of(
 
 
 def scorer_of(
-    settings: ParserSettings, lexicon: Lexicon, pretrained: Tensor | None = None
+    settings: ParserSettings, lexicon: ParsingLexicon, pretrained: Tensor | None = None
 ) -> Scorer:
     """The scorer that the settings describe; pretrained vectors to be loaded later are zeros."""
     sight = Sight(
         word_vectors(settings, lexicon, pretrained),
         characters=len(lexicon.characters) + 2,
-        spelled=settings.spelled,
+        max_characters=settings.max_characters,
         character_size=settings.character_size,
         tags=len(lexicon.tags) + 1 if lexicon.tags else 0,
         tag_size=settings.tag_size,

@@ -21,7 +21,7 @@ from .system import AnySystem, Parsed
 class Sight(nn.Module):
     """What is seen of a word: its vectors, its characters and its tag.
 
-    Columns of the input: those of `WordVectors`, `spelled` characters, and the tag, if there are.
+    Columns of the input: those of `WordVectors`, then `max_characters` characters, then the tag.
     """
 
     def __init__(
@@ -29,17 +29,19 @@ class Sight(nn.Module):
         words: WordVectors,
         *,
         characters: int,
-        spelled: int,
+        max_characters: int,
         character_size: int,
         tags: int,
         tag_size: int,
         word_dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        self.words, self.spelled, self.word_dropout = words, spelled, word_dropout
-        self.characters = CharacterVectors(characters, character_size) if spelled else None
+        self.words, self.max_characters, self.word_dropout = words, max_characters, word_dropout
+        self.characters = CharacterVectors(characters, character_size) if max_characters else None
         self.tags = nn.Embedding(tags, tag_size) if tags else None
-        self.size = words.size + (character_size if spelled else 0) + (tag_size if tags else 0)
+        self.size = (
+            words.size + (character_size if max_characters else 0) + (tag_size if tags else 0)
+        )
 
     def forward(self, features: Int[Tensor, "batch words f"]) -> Float[Tensor, "batch words size"]:
         parts = []
@@ -47,8 +49,8 @@ class Sight(nn.Module):
             parts.append(self.tags(features[..., -1]))
             features = features[..., :-1]
         if self.characters is not None:
-            parts.append(self.characters(features[..., -self.spelled :]))
-            features = features[..., : -self.spelled]
+            parts.append(self.characters(features[..., -self.max_characters :]))
+            features = features[..., : -self.max_characters]
         if self.training and self.word_dropout > 0:
             kept = torch.rand_like(features[..., 0], dtype=torch.float) >= self.word_dropout
             features = torch.cat([features[..., :1] * kept[..., None], features[..., 1:]], dim=-1)
@@ -56,8 +58,8 @@ class Sight(nn.Module):
 
 
 @dataclass(frozen=True)
-class Memory:
-    """What is seen of the sentences, and what each hypothesis recalls."""
+class NeuralParserMemory:
+    """The encoded sentences, and the recurrent state of each hypothesis."""
 
     seen: Lookup
     """W_p context(word), sentence by sentence, word by word, position by position."""
@@ -101,7 +103,7 @@ class NeuralParser(Scorer):
             self.recall = nn.Linear(history_size, size, bias=False)
         self.dropout = nn.Dropout(dropout)
 
-    def start(self, space: ParsingSpace) -> Memory:
+    def start(self, space: ParsingSpace) -> NeuralParserMemory:
         words = self.dropout(self.sight(space.features[:, 1:]))
         context = self.dropout(self.context(words, space.lengths))
         absent = self.absent.expand(len(space), 1, -1)
@@ -110,9 +112,11 @@ class NeuralParser(Scorer):
         if self.training and self.dropout.p > 0:
             dropped = self.dropout(seen.new_ones(len(space), 1, self.size))
         recalled = None if self.history is None else self.history.start(len(space))
-        return Memory(Lookup(seen.view(-1, self.size)), seen.shape[1], recalled, dropped)
+        return NeuralParserMemory(
+            Lookup(seen.view(-1, self.size)), seen.shape[1], recalled, dropped
+        )
 
-    def score(self, memory: Memory, nodes: Parsed) -> Float[Tensor, "batch k a"]:
+    def score(self, memory: NeuralParserMemory, nodes: Parsed) -> Float[Tensor, "batch k a"]:
         words = self.system.words(nodes)
         batch, k, positions = words.shape
         place = torch.arange(positions, device=words.device)
@@ -126,7 +130,7 @@ class NeuralParser(Scorer):
         scores: Tensor = self.decide(hidden)
         return scores
 
-    def advance(self, memory: Memory, nodes: Parsed, move: Move) -> Memory:
+    def advance(self, memory: NeuralParserMemory, nodes: Parsed, move: Move) -> NeuralParserMemory:
         dropped = None if memory.dropped is None else move.keep(memory.dropped)
         recalled = memory.recalled
         if self.history is not None and recalled is not None:

@@ -10,14 +10,14 @@ from ..decoding import in_order, json_lines
 from ..task import PredictionRequest
 from .decode import Parse, parse
 from .model import Parser
-from .sentences import Sentences, read_sentences, tags_of
-from .settings import Experiment
+from .sentences import ParsedSentences, read_sentences, tags_of
+from .settings import ParsingExperiment
 
 LISTED = re.compile("# parse_[0-9]+ = ")
 """The comments of n-best lists."""
 
 
-def predictions(model: Parser, experiment: Experiment, request: PredictionRequest) -> str:
+def predictions(model: Parser, experiment: ParsingExperiment, request: PredictionRequest) -> str:
     """The same file with the trees in it, or JSON lines."""
     document = read_document(request.input, "conllu")
     sentences = document.words()
@@ -41,7 +41,7 @@ def predictions(model: Parser, experiment: Experiment, request: PredictionReques
     )
 
 
-def labeled(file: str, model: Parser, experiment: Experiment) -> Sentences:
+def labeled(file: str, model: Parser, experiment: ParsingExperiment) -> ParsedSentences:
     """Sentences with trees, of whose relations the model knows at least one."""
     sentences = read_sentences(file, experiment.parser.tags)
     check_relations(model, sentences, file)
@@ -66,7 +66,7 @@ def comments(nbest: tuple[Parse, ...]) -> list[str]:
     ]
 
 
-def check_relations(parser: Parser, sentences: Sentences, file: str) -> None:
+def check_relations(parser: Parser, sentences: ParsedSentences, file: str) -> None:
     """Refuse trees of which the model knows no relation: they are of another kind."""
     found = {relation for tree in sentences.trees for relation in tree.relations}
     known = parser.lexicon.plain_relations

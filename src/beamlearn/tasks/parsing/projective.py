@@ -21,12 +21,12 @@ def plain(relation: str) -> str:
 
 
 def unmarkable(relation: str) -> str | None:
-    """Why a relation cannot be marked, as the beginning of a sentence; None if it can."""
+    """Why a relation cannot be marked, as the beginning of a message; None if it can."""
     if MARK not in f"|{relation}|":
         return None
     return (
-        f"A relation must not be empty, contain {MARK!r} nor have '|' at an end, because {MARK!r} "
-        f"marks lifted words, but {relation!r} came"
+        f"A relation must not be empty, contain {MARK!r}, or begin or end with '|', because "
+        f"{MARK!r} marks lifted words, got {relation!r}"
     )
 
 
@@ -67,8 +67,8 @@ def decode(tree: Tree) -> Tree:
     are, there is no cycle and no further root. A word that finds no head stays where it is.
     What was encoded comes back if no two words have the same relation; otherwise a word may find
     another head than the one it had.
-    Paper note: who finds no head tries again once others have moved, since a head that was
-    lifted itself may be among them.
+    Paper note: a word that finds no head tries again once others have moved, since its head may
+    be one of them.
     """
     if not any(MARK in relation for relation in tree.relations):
         return tree

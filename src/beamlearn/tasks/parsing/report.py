@@ -13,17 +13,17 @@ from ..decoding import evaluated, in_order
 from .attachment import Attachment, arcs_of, attachment
 from .decode import parse
 from .model import Parser
-from .sentences import Sentences
-from .space import Encoded
+from .sentences import ParsedSentences
+from .space import ParsingExample
 
 
 @dataclass(frozen=True)
 class ParsingReport:
-    """What `evaluate` says; rates are fractions."""
+    """The results of `evaluate`; rates are fractions."""
 
     width: int
     attachment: Attachment
-    """Of the trees as they are in the data, whatever was learned in place of crossing arcs."""
+    """Compared with the trees in the data, however crossing arcs were learned."""
     cost: float
     """Wrong arcs per sentence, of the trees that are learned."""
     optimum: float
@@ -31,14 +31,15 @@ class ParsingReport:
     increases_per_example: float
     """Cost increases per sentence: how often the beam lost its best hypothesis."""
     search_error_rate: float
-    """Of the sentences that could be parsed better, the share that the model itself prefers so."""
+    """Of the sentences that could be parsed better, the share where the model prefers the better
+    parse."""
     calibration_error: float
-    """Of the confidences of single arcs."""
+    """The expected calibration error of the confidences of single arcs."""
     words_per_second: float
     profile: Profile = field(compare=False, repr=False)
-    """Where it goes wrong; not among the numbers."""
+    """Where errors happen; not part of `to_json`."""
     evaluation: Evaluation = field(compare=False, repr=False)
-    """Sentence by sentence, in the order of the data; not among the numbers."""
+    """Sentence by sentence, in the order of the data; not part of `to_json`."""
 
     def to_json(self) -> dict[str, Any]:
         """All numbers, those of the attachment among the others."""
@@ -47,7 +48,7 @@ class ParsingReport:
 
 
 def report(
-    parser: Parser, data: Sentences, width: int = 8, *, batch_size: int = 64
+    parser: Parser, data: ParsedSentences, width: int = 8, *, batch_size: int = 64
 ) -> ParsingReport:
     """Parse sentences with a beam of `width` and compare with their right trees."""
     began = perf_counter()
@@ -74,7 +75,7 @@ def report(
     )
 
 
-def examples_of(parser: Parser, data: Sentences) -> list[Encoded]:
+def examples_of(parser: Parser, data: ParsedSentences) -> list[ParsingExample]:
     """Sentences in numbers, with their right trees."""
     return [
         parser.encode(data.words[i], None if data.tags is None else data.tags[i], tree)

@@ -11,7 +11,7 @@ from .tree import Tree
 
 
 @dataclass(frozen=True)
-class Sentences:
+class ParsedSentences:
     """Words, their right trees and, where a parser looks at them, their tags."""
 
     words: list[list[str]]
@@ -21,10 +21,12 @@ class Sentences:
     def __len__(self) -> int:
         return len(self.words)
 
-    def take(self, places: Sequence[int]) -> "Sentences":
-        """Some of them."""
+    def take(self, places: Sequence[int]) -> "ParsedSentences":
+        """The sentences at these places."""
         tags = None if self.tags is None else [self.tags[i] for i in places]
-        return Sentences([self.words[i] for i in places], [self.trees[i] for i in places], tags)
+        return ParsedSentences(
+            [self.words[i] for i in places], [self.trees[i] for i in places], tags
+        )
 
     @property
     def digest(self) -> str:
@@ -33,17 +35,17 @@ class Sentences:
         return sha256(repr((self.words, trees, self.tags)).encode()).hexdigest()
 
 
-def read_sentences(path: str, tags: str) -> Sentences:
+def read_sentences(path: str, tags: str) -> ParsedSentences:
     """Read a CoNLL-U file with right trees in it, and the column `tags` unless that is "none"."""
     document = read_document(path, "conllu")
     trees = [Tree(tuple(heads), tuple(relations)) for heads, relations in document.trees()]
     if not trees:
-        raise DataError(f"{document.path}: Sentences were expected, but the file has none.")
+        raise DataError(f"{document.path}: The file must have at least one sentence, got none.")
     for sentence, tree in zip(document.sentences, trees, strict=True):
         for row, relation in zip(sentence, tree.relations, strict=True):
             if reason := unmarkable(relation):
                 raise DataError(f"{document.path}:{row.line}: {reason}; rename it.")
-    return Sentences(document.words(), trees, tags_of(document, tags))
+    return ParsedSentences(document.words(), trees, tags_of(document, tags))
 
 
 def tags_of(document: Document, tags: str) -> list[list[str]] | None:
@@ -55,8 +57,8 @@ def tags_of(document: Document, tags: str) -> list[list[str]] | None:
         for row, name in zip(sentence, names, strict=True):
             if name in ("", "_"):
                 raise DataError(
-                    f"{document.path}:{row.line}: This parser looks at the tags in column "
-                    f"{tags.upper()}, but {name!r} came; tag the file first, or train a parser "
-                    "without tags."
+                    f"{document.path}:{row.line}: This parser needs a tag in column "
+                    f"{tags.upper()}, got {name!r}; tag the file first, or train a parser without "
+                    "tags."
                 )
     return found

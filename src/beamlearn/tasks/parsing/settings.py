@@ -5,9 +5,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from ...training.settings import Learning
-from .. import settings
-from ..settings import Count, Files, Size, WordSettings
-from .gold import Cost
+from ..settings import Count, Experiment, Files, Size, WordSettings
+
+Cost = Literal["labeled", "unlabeled"]
 
 
 class ParserSettings(WordSettings):
@@ -23,13 +23,14 @@ class ParserSettings(WordSettings):
     cost: Cost = "labeled"
     """Is a right head with a wrong relation an error?"""
     tags: Literal["none", "upos", "xpos"] = "none"
-    """A column of tags that the input has, too."""
+    """A column of tags that the parser sees; its input must have it."""
     tag_size: Size = 32
     """The size of a tag's vector."""
     word_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1
     """The share of words that training takes for unknown ones."""
-    spelled: Count = 16
-    """How many characters of a word are seen one by one; 0: none."""
+    max_characters: Count = 16
+    """How many characters of a word the parser sees: of a longer word its first and last ones.
+    0: none."""
     character_size: Size = 64
     """How many filters look at characters."""
     encoder: Literal["lstm", "convolution"] = "lstm"
@@ -54,7 +55,7 @@ class ParserSettings(WordSettings):
         if self.system == "covington" and self.crossing not in ("auto", "keep"):
             raise ValueError(
                 "`crossing` must be keep for the system covington, which builds crossing arcs "
-                f"itself, but {self.crossing!r} came; leave it out"
+                f"itself, got {self.crossing!r}; leave it out"
             )
         return self
 
@@ -73,8 +74,8 @@ class ParserSettings(WordSettings):
         return not self.keeps and self.crossing != "lift"
 
 
-class Experiment(settings.Experiment):
-    """Everything that a run is determined by."""
+class ParsingExperiment(Experiment):
+    """Everything that determines a run."""
 
     group: ClassVar[str] = "parser"
     task: Literal["parse"] = "parse"

@@ -14,12 +14,13 @@ from ...search.oracle import Oracle
 from ...search.space import Expansion, SearchSpace
 from .actions import LOST, Actions
 from .building import build
-from .gold import Cost, Gold
+from .gold import Gold
+from .settings import Cost
 from .system import AnySystem, Parsed
 
 
 @dataclass(frozen=True)
-class Encoded:
+class ParsingExample:
     """A sentence in numbers."""
 
     features: Int[Tensor, "words f"]
@@ -39,14 +40,14 @@ class ParsingSpace(SearchSpace[Parsed]):
 
     def __init__(
         self,
-        sentences: Sequence[Encoded],
+        sentences: Sequence[ParsingExample],
         system: AnySystem,
         actions: Actions,
         cost: Cost = "labeled",
         device: torch.device | str = "cpu",
     ) -> None:
         if not sentences:
-            raise ValueError("A parsing space needs at least one sentence, but none came.")
+            raise ValueError("`sentences` must have at least one sentence, got none.")
         self.system, self.actions = system, actions
         self.features = _numbered([s.features for s in sentences], 0).to(device)
         self.lengths = torch.tensor([len(s) for s in sentences], device=device)

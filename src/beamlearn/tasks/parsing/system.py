@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ...search.neighbors import Move
 from ...search.oracle import Oracle
-from .actions import Kind
+from .actions import TransitionKind
 from .gold import Gold
 
 NONE = 0
@@ -36,7 +36,7 @@ class TransitionSystem(ABC, Generic[Configurations]):
     trees with a single root.
     """
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[TransitionKind, ...]
     """All transitions; that of the root is the last."""
     positions: tuple[str, ...]
     """The words that a scorer looks at."""
@@ -67,7 +67,7 @@ class TransitionSystem(ABC, Generic[Configurations]):
 
     @abstractmethod
     def steps(self, length: int) -> int:
-        """The most transitions that a sentence of so many words takes."""
+        """The most transitions that a sentence of `length` words takes."""
 
     @abstractmethod
     def oracle(self, nodes: Configurations, gold: Gold) -> Oracle:

@@ -26,7 +26,7 @@ class TabularOracle(TransitionOracle[Stacked]):
 
     Arcs that are reachable one by one may not be reachable together, so the ways to go on are
     searched. The fragment on top of the stack grows item by item: by the next word of the stack,
-    or by the next word of the buffer that matters, of which one becomes the head of the other.
+    or by the next word of the buffer that matters; one becomes the head of the other.
     Sentences whose right arcs cross take the longer way of `Chart`.
 
     The extra memory holds the words on the stack, from the top down.

@@ -8,21 +8,21 @@ from ...evaluation.evaluate import Evaluation
 from ...evaluation.metric import Metric
 from ...training.settings import SettingsError
 from ..task import Options, PredictionRequest, Subject, TaskSpec
-from .lexicon import Lexicon
+from .lexicon import ParsingLexicon
 from .model import Parser, scorer_of
 from .predict import labeled, predictions
 from .report import ParsingReport, examples_of, report
-from .sentences import Sentences, read_sentences
-from .settings import Experiment
-from .space import Encoded
+from .sentences import ParsedSentences, read_sentences
+from .settings import ParsingExperiment
+from .space import ParsingExample
 
 
 @final
-class ParsingTask(TaskSpec[Experiment, Sentences, Parser]):
+class ParsingTask(TaskSpec[ParsingExperiment, ParsedSentences, Parser]):
     """A tree over the words."""
 
     name = "parse"
-    experiment = Experiment
+    experiment = ParsingExperiment
     unit = "words"
     symbols = "words and relations"
     metrics = (Metric("las", "LAS"),)
@@ -39,17 +39,21 @@ class ParsingTask(TaskSpec[Experiment, Sentences, Parser]):
         "words_per_second": "words/s",
     }
 
-    def read(self, path: str, experiment: Experiment) -> Sentences:
+    def read(self, path: str, experiment: ParsingExperiment) -> ParsedSentences:
         return read_sentences(path, experiment.parser.tags)
 
-    def build(self, experiment: Experiment, train: Sentences, seed: int, device: str) -> Parser:
+    def build(
+        self, experiment: ParsingExperiment, train: ParsedSentences, seed: int, device: str
+    ) -> Parser:
         return Parser.build(experiment.parser, train, seed=seed, device=device)
 
-    def rebuild(self, experiment: Experiment, vocabulary: Mapping[str, Any], device: str) -> Parser:
-        lexicon = Lexicon.from_json(vocabulary)
+    def rebuild(
+        self, experiment: ParsingExperiment, vocabulary: Mapping[str, Any], device: str
+    ) -> Parser:
+        lexicon = ParsingLexicon.from_json(vocabulary)
         return Parser(experiment.parser, lexicon, scorer_of(experiment.parser, lexicon), device)
 
-    def check_warm_start(self, model: Parser, train: Sentences, source: str) -> None:
+    def check_warm_start(self, model: Parser, train: ParsedSentences, source: str) -> None:
         known = {*model.lexicon.relations, *model.lexicon.root_relations}
         missing = {relation for tree in train.trees for relation in tree.relations} - known
         if missing:
@@ -58,14 +62,14 @@ class ParsingTask(TaskSpec[Experiment, Sentences, Parser]):
                 f"no {sorted(missing)[0]!r}; train it on the same data."
             )
 
-    def examples(self, model: Parser, data: Sentences) -> list[Encoded]:
+    def examples(self, model: Parser, data: ParsedSentences) -> list[ParsingExample]:
         return examples_of(model, data)
 
-    def describe_validation(self, found: Evaluation, validation: Sentences) -> str:
+    def describe_validation(self, found: Evaluation, validation: ParsedSentences) -> str:
         words = sum(map(len, validation.words))
         return f"attachment {1 - float(found.costs.sum()) / words:.2%}"
 
-    def subject(self, model: Parser, data: Sentences, number: int) -> Subject:
+    def subject(self, model: Parser, data: ParsedSentences, number: int) -> Subject:
         words, tree = data.words[number], data.trees[number]
         tags = None if data.tags is None else data.tags[number]
         arcs = [*zip(tree.heads, tree.relations, strict=True)]
@@ -101,14 +105,16 @@ class ParsingTask(TaskSpec[Experiment, Sentences, Parser]):
         return f"UAS {result['uas']:.2%}, LAS {result['las']:.2%}"
 
     def read_labeled(
-        self, file: str, model: Parser, experiment: Experiment, options: Options
-    ) -> Sentences:
+        self, file: str, model: Parser, experiment: ParsingExperiment, options: Options
+    ) -> ParsedSentences:
         return labeled(file, model, experiment)
 
-    def predict(self, model: Parser, experiment: Experiment, request: PredictionRequest) -> str:
+    def predict(
+        self, model: Parser, experiment: ParsingExperiment, request: PredictionRequest
+    ) -> str:
         return predictions(model, experiment, request)
 
-    def report(self, model: Parser, data: Sentences, width: int) -> ParsingReport:
+    def report(self, model: Parser, data: ParsedSentences, width: int) -> ParsingReport:
         return report(model, data, width)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...data.trees import cycle, in_a_circle, no_head, possible
+from ...data.trees import cycle, in_a_circle, possible, wrong_head
 
 
 @dataclass(frozen=True)
@@ -20,12 +20,12 @@ class Tree:
     def __post_init__(self) -> None:
         if len(self.heads) != len(self.relations):
             raise ValueError(
-                "A tree must have a head and a relation for each word, but "
-                f"{len(self.heads)} heads and {len(self.relations)} relations came."
+                "A tree must have a head and a relation for each word, got "
+                f"{len(self.heads)} heads and {len(self.relations)} relations."
             )
         for word, head in enumerate(self.heads, 1):
             if not possible(head, word, len(self)):
-                raise ValueError(f"{no_head(head, word, len(self))}; count words from 1.")
+                raise ValueError(f"{wrong_head(head, word, len(self))}; count words from 1.")
         if words := cycle(self.heads):
             raise ValueError(f"{in_a_circle(words)}; attach one of these words elsewhere.")
 

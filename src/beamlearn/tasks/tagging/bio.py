@@ -22,7 +22,7 @@ def is_bio(tags: Sequence[str]) -> bool:
 
 
 def legal_pairs(tags: Sequence[str]) -> tuple[Bool[Tensor, "tags tags"], Bool[Tensor, " tags"]]:
-    """Which tag may follow which, and which may come first: I-X goes on with an X, never begins.
+    """Which tag may follow which, and which may come first: I-X continues an X, never begins one.
 
     >>> pairs, first = legal_pairs(["B-X", "I-X", "O"])
     >>> pairs.tolist(), first.tolist()
@@ -47,9 +47,9 @@ def check_scheme(tags: Iterable[Sequence[str]]) -> None:
             begun += tag.startswith("B-")
     if broken > 0.1 * (begun + broken):
         raise ValueError(
-            "Constraints need spans that begin with B-, but of the spans in the training data "
-            f"{broken} of {begun + broken} begin with I-, as in the scheme IOB1; convert them, or "
-            "leave `constrained` off."
+            f"`constrained` needs spans that begin with B-, but {broken} of {begun + broken} spans "
+            "in the training data begin with I-, as in the scheme IOB1; convert them, or leave "
+            "`constrained` off."
         )
 
 

@@ -15,7 +15,7 @@ from .space import UNSEEN
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Lexicon(Vocabulary):
+class TaggingLexicon(Vocabulary):
     """What is known from training; a tag that is not is `UNSEEN`."""
 
     tags: tuple[str, ...]
@@ -23,7 +23,7 @@ class Lexicon(Vocabulary):
     @classmethod
     def of(
         cls, words: Iterable[Sequence[str]], tags: Iterable[Sequence[str]], **options: Any
-    ) -> "Lexicon":
+    ) -> "TaggingLexicon":
         """Count a training set; the options are those of `count_words`."""
         found = {tag for sentence in tags for tag in sentence}
         return cls(**count_words(words, **options), tags=tuple(sorted(found)))

@@ -1,4 +1,4 @@
-"""A linear tagger with hashed features, for those who come from CRFsuite."""
+"""A linear tagger with hashed features, as in CRFsuite."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,14 +12,14 @@ from torch import Tensor, nn
 from ...search.neighbors import Move
 from ...search.scorer import Scorer
 from ..vocabulary import affixes_of
-from .space import Position, TaggingSpace
+from .space import TaggingPosition, TaggingSpace
 
 _SPREAD, _TAG, _PAIR = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
 """Odd numbers that spread what they are multiplied with over all buckets."""
 
 
 HISTORY = 3
-"""How many features tell of the tags before."""
+"""How many features describe the previous tags."""
 
 
 def hashed_features(
@@ -44,8 +44,8 @@ def hashed_features(
 
 
 @dataclass(frozen=True)
-class Memory:
-    """What the words say, and the last two tags of each hypothesis."""
+class LinearTaggerMemory:
+    """The scores from the words alone, and the last two tags of each hypothesis."""
 
     emissions: tuple[Float[Tensor, "examples tags"], ...]
     words: Int[Tensor, "words examples"]
@@ -78,12 +78,14 @@ class LinearTagger(Scorer):
         mixed = (mixed ^ (mixed >> 17)) * _PAIR & 0x7FFFFFFFFFFF
         return self.theta[(mixed ^ (mixed >> 15)) % self.buckets].sum(dim=-2)
 
-    def start(self, space: TaggingSpace) -> Memory:
+    def start(self, space: TaggingSpace) -> LinearTaggerMemory:
         none = torch.full((len(space), 1), self.tags, device=space.lengths.device)
         emissions = self._dot(space.features).unbind(dim=1)
-        return Memory(emissions, space.features[..., 0].t(), none, none + 1)
+        return LinearTaggerMemory(emissions, space.features[..., 0].t(), none, none + 1)
 
-    def score(self, memory: Memory, nodes: Position) -> Float[Tensor, "batch k tags"]:
+    def score(
+        self, memory: LinearTaggerMemory, nodes: TaggingPosition
+    ) -> Float[Tensor, "batch k tags"]:
         word = memory.words[nodes.word, nodes.examples][:, None]
         last = memory.last + 1
         history = torch.stack(
@@ -91,5 +93,7 @@ class LinearTagger(Scorer):
         )
         return self._dot(history) + memory.emissions[nodes.word][nodes.examples][:, None]
 
-    def advance(self, memory: Memory, nodes: Position, move: Move) -> Memory:
+    def advance(
+        self, memory: LinearTaggerMemory, nodes: TaggingPosition, move: Move
+    ) -> LinearTaggerMemory:
         return replace(memory, last=move.actions, second_last=move.follow(memory.last))

@@ -10,11 +10,11 @@ from ...learning.iterates import Mixture
 from ...search.scorer import Scorer
 from ..words import read_pretrained, word_vectors
 from .bio import check_scheme, is_bio, legal_pairs
-from .lexicon import Lexicon
+from .lexicon import TaggingLexicon
 from .linear import LinearTagger, hashed_features
 from .network import NeuralTagger
 from .settings import TaggerSettings
-from .space import Encoded, TaggingSpace
+from .space import TaggingExample, TaggingSpace
 
 
 @final
@@ -24,7 +24,7 @@ class Tagger:
     def __init__(
         self,
         settings: TaggerSettings,
-        lexicon: Lexicon,
+        lexicon: TaggingLexicon,
         scorer: Scorer,
         device: torch.device | str = "cpu",
     ) -> None:
@@ -35,7 +35,7 @@ class Tagger:
         if settings.constrained:
             if not is_bio(lexicon.tags):
                 raise ValueError(
-                    "Constraints need BIO tags (O, B-... and I-...), but the training data has "
+                    "`constrained` needs BIO tags (O, B-... and I-...), but the training data has "
                     f"{', '.join(lexicon.tags[:5])}; leave `constrained` off."
                 )
             pairs, first = legal_pairs(lexicon.tags)
@@ -56,7 +56,7 @@ class Tagger:
             check_scheme(tags)
         neural = settings.model == "neural"
         names, table = read_pretrained(settings.vectors if neural else None)
-        lexicon = Lexicon.of(
+        lexicon = TaggingLexicon.of(
             words,
             tags,
             vectors=names,
@@ -72,22 +72,24 @@ class Tagger:
         """The lexicon, for vocabulary.json."""
         return self.lexicon.to_json()
 
-    def encode(self, words: Sequence[str], tags: Sequence[str] | None = None) -> Encoded:
+    def encode(self, words: Sequence[str], tags: Sequence[str] | None = None) -> TaggingExample:
         """A sentence in numbers, with its right tags if they are known."""
         numbers = None if tags is None else self.lexicon.number_tags(tags)
         if self.settings.model == "neural":
-            return Encoded(self.lexicon.number_words(words), numbers)
+            return TaggingExample(self.lexicon.number_words(words), numbers)
         whole = self.settings.context == "sentence"
-        return Encoded(hashed_features(words, 2, 2 if whole else self.settings.lookahead), numbers)
+        return TaggingExample(
+            hashed_features(words, 2, 2 if whole else self.settings.lookahead), numbers
+        )
 
-    def space(self, batch: Sequence[Encoded]) -> TaggingSpace:
+    def space(self, batch: Sequence[TaggingExample]) -> TaggingSpace:
         """The search space of a batch."""
         tags = self.lexicon.tags
         return TaggingSpace(batch, len(tags), self.pairs, self.first, self.device, tags)
 
 
 def scorer_of(
-    settings: TaggerSettings, lexicon: Lexicon, pretrained: Tensor | None = None
+    settings: TaggerSettings, lexicon: TaggingLexicon, pretrained: Tensor | None = None
 ) -> Scorer:
     """The scorer that the settings describe; pretrained vectors to be loaded later are zeros."""
     tags = len(lexicon.tags)

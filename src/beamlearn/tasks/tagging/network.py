@@ -12,14 +12,14 @@ from ...nn.history import Cell, History, Recalled
 from ...nn.words import WordVectors
 from ...search.neighbors import Move
 from ...search.scorer import Scorer
-from .space import Position, TaggingSpace
+from .space import TaggingPosition, TaggingSpace
 
 Context = Literal["streaming", "sentence"]
 
 
 @dataclass(frozen=True)
-class Memory:
-    """What the words say, and what each hypothesis recalls."""
+class NeuralTaggerMemory:
+    """The scores from the words alone, and the recurrent state of each hypothesis."""
 
     emissions: tuple[Float[Tensor, "examples tags"], ...]
     """Word by word, the part of the scores that is the same for all hypotheses."""
@@ -61,16 +61,18 @@ class NeuralTagger(Scorer):
         self.recall = nn.Linear(history_size, tags, bias=False)
         self.dropout = nn.Dropout(dropout)
 
-    def start(self, space: TaggingSpace) -> Memory:
+    def start(self, space: TaggingSpace) -> NeuralTaggerMemory:
         seen = self.dropout(self.words(space.features))
         emissions = self.emit(self.dropout(self.context(seen, space.lengths)))
         recalled = self.history.start(len(space))
         dropped = None
         if self.training and self.dropout.p > 0:
             dropped = self.dropout(torch.ones_like(recalled.hidden))
-        return Memory(emissions.unbind(dim=1), recalled, dropped)
+        return NeuralTaggerMemory(emissions.unbind(dim=1), recalled, dropped)
 
-    def score(self, memory: Memory, nodes: Position) -> Float[Tensor, "batch k tags"]:
+    def score(
+        self, memory: NeuralTaggerMemory, nodes: TaggingPosition
+    ) -> Float[Tensor, "batch k tags"]:
         hidden = memory.recalled.hidden
         if memory.dropped is not None:
             hidden = hidden * memory.dropped
@@ -80,7 +82,9 @@ class NeuralTagger(Scorer):
         recalled: Tensor = self.recall(hidden)
         return recalled + emitted[:, None]
 
-    def advance(self, memory: Memory, nodes: Position, move: Move) -> Memory:
+    def advance(
+        self, memory: NeuralTaggerMemory, nodes: TaggingPosition, move: Move
+    ) -> NeuralTaggerMemory:
         dropped = None if memory.dropped is None else move.keep(memory.dropped)
         recalled = self.history.advance(memory.recalled, move)
         return replace(memory, recalled=recalled, dropped=dropped)

@@ -9,12 +9,12 @@ from ...training.settings import SettingsError
 from ..decoding import in_order, json_lines
 from ..task import Options, PredictionRequest
 from .decode import tag
-from .experiment import Experiment
 from .model import Tagger
-from .sentences import Layout, Sentences, read_sentences
+from .sentences import TaggedSentences, read_sentences
+from .settings import Layout, TaggingExperiment
 
 
-def predictions(model: Tagger, experiment: Experiment, request: PredictionRequest) -> str:
+def predictions(model: Tagger, experiment: TaggingExperiment, request: PredictionRequest) -> str:
     """The same file with the tags in it, or JSON lines."""
     document = read_document(request.input, layout_of(request.options))
     column = request.options.get("column") or column_of(experiment, document)
@@ -34,7 +34,9 @@ def predictions(model: Tagger, experiment: Experiment, request: PredictionReques
     )
 
 
-def labeled(file: str, model: Tagger, experiment: Experiment, options: Options) -> Sentences:
+def labeled(
+    file: str, model: Tagger, experiment: TaggingExperiment, options: Options
+) -> TaggedSentences:
     """Sentences with tags, of which the model knows at least one."""
     column = options.get("column") or experiment.column
     sentences = read_sentences(file, column, layout_of(options))
@@ -47,7 +49,7 @@ def layout_of(options: Options) -> Layout:
     return cast(Layout, options.get("layout", "auto"))
 
 
-def column_of(experiment: Experiment, document: Document) -> str:
+def column_of(experiment: TaggingExperiment, document: Document) -> str:
     """The column of training, if it means the same in this file."""
     column, data = experiment.column, experiment.data
     if data is not None and column.lstrip("-").isdecimal():
@@ -60,7 +62,7 @@ def column_of(experiment: Experiment, document: Document) -> str:
     return column
 
 
-def check_labels(tagger: Tagger, sentences: Sentences, file: str) -> None:
+def check_labels(tagger: Tagger, sentences: TaggedSentences, file: str) -> None:
     """Refuse labels of which the model knows none: they are of another kind."""
     found = {tag for tags in sentences.tags for tag in tags}
     if not found & set(tagger.lexicon.tags):

@@ -18,12 +18,12 @@ from .model import Tagger
 
 @dataclass(frozen=True)
 class TaggingReport:
-    """What `evaluate` says; rates are fractions."""
+    """The results of `evaluate`; rates are fractions."""
 
     width: int
     accuracy: float
     known_accuracy: float | None
-    """Of words that the training data has; None where there are none."""
+    """The accuracy on words of the training data; None if there are none."""
     unknown_accuracy: float | None
     sentence_accuracy: float
     """The share of sentences without an error."""
@@ -32,16 +32,17 @@ class TaggingReport:
     increases_per_example: float
     """Cost increases per sentence: how often the beam lost its best hypothesis."""
     search_error_rate: float
-    """Of the sentences that could be tagged better, the share that the model itself prefers so."""
+    """Of the sentences that could be tagged better, the share where the model prefers the better
+    tags."""
     calibration_error: float
-    """Of the confidences of single tags."""
+    """The expected calibration error of the confidences of single tags."""
     words_per_second: float
     profile: Profile = field(compare=False, repr=False)
-    """Where it goes wrong; not among the numbers."""
+    """Where errors happen; not part of `to_json`."""
     evaluation: Evaluation = field(compare=False, repr=False)
-    """Sentence by sentence, in the order of the data; not among the numbers."""
+    """Sentence by sentence, in the order of the data; not part of `to_json`."""
     f1: float | None = None
-    """Of spans, where the tags are BIO; with precision and recall."""
+    """The F1 of spans if the tags are BIO; also precision and recall."""
     precision: float | None = None
     recall: float | None = None
 
@@ -99,7 +100,7 @@ def report(
 def check_pairs(words: Sequence[Sequence[str]], tags: Sequence[Sequence[str]]) -> None:
     """Refuse sentences that do not have one tag for each word."""
     if list(map(len, words)) != list(map(len, tags)):
-        raise ValueError("Every word must have a right tag, but there are more of one kind.")
+        raise ValueError("`words` and `tags` must have one tag for each word.")
 
 
 def _share(correct: torch.Tensor) -> float | None:

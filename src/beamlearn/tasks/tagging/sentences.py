@@ -1,30 +1,16 @@
-"""Sentences with their tags: where they are, and how they are read."""
+"""Sentences with their tags, and how they are read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Literal
 
 from ...data.document import read_document
 from ...data.text import DataError
-from ..settings import Files
-
-Layout = Literal["auto", "conllu", "columns"]
-
-
-class DataSettings(Files):
-    """Where the sentences are, and their tags in them."""
-
-    train: str
-    """The file to learn from: CoNLL-U or columns, plain or .gz."""
-    column: str = "upos"
-    """The labels: upos, xpos, feats, supertag or the number of a column."""
-    layout: Layout = "auto"
-    """What the files look like."""
+from .settings import Layout
 
 
 @dataclass(frozen=True)
-class Sentences:
+class TaggedSentences:
     """Words and their right tags."""
 
     words: list[list[str]]
@@ -33,9 +19,9 @@ class Sentences:
     def __len__(self) -> int:
         return len(self.words)
 
-    def take(self, places: Sequence[int]) -> "Sentences":
-        """Some of them."""
-        return Sentences([self.words[i] for i in places], [self.tags[i] for i in places])
+    def take(self, places: Sequence[int]) -> "TaggedSentences":
+        """The sentences at these places."""
+        return TaggedSentences([self.words[i] for i in places], [self.tags[i] for i in places])
 
     @property
     def digest(self) -> str:
@@ -43,10 +29,10 @@ class Sentences:
         return sha256(repr((self.words, self.tags)).encode()).hexdigest()
 
 
-def read_sentences(path: str, column: str, layout: Layout = "auto") -> Sentences:
+def read_sentences(path: str, column: str, layout: Layout = "auto") -> TaggedSentences:
     """Read a file with right tags in it."""
     document = read_document(path, layout)
-    sentences = Sentences(document.words(), document.column(column))
+    sentences = TaggedSentences(document.words(), document.column(column))
     if not len(sentences):
-        raise DataError(f"{document.path}: Sentences were expected, but the file has none.")
+        raise DataError(f"{document.path}: The file must have at least one sentence, got none.")
     return sentences

@@ -1,10 +1,12 @@
-"""What a tagger is made of."""
+"""What a tagger is made of, its files, and its experiments."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import model_validator
 
-from ..settings import Count, Size, WordSettings
+from ..settings import Count, Experiment, Files, Size, WordSettings
+
+Layout = Literal["auto", "conllu", "columns"]
 
 
 class TaggerSettings(WordSettings):
@@ -35,11 +37,42 @@ class TaggerSettings(WordSettings):
     def _check_effect(self) -> "TaggerSettings":
         if self.lookahead and self.context == "sentence":
             raise ValueError(
-                "`lookahead` goes with the context streaming, as the context sentence sees all "
-                f"words; leave out lookahead = {self.lookahead}, or choose streaming"
+                "`lookahead` must be 0 with `context` = sentence, which sees all words, got "
+                f"{self.lookahead}; leave it out, or set `context` to streaming"
             )
         if self.vectors is not None and self.model == "linear":
             raise ValueError(
-                "`vectors` are for the neural model, but model = linear came; leave one of them out"
+                "`vectors` are only for `model` = neural, got linear; leave one of them out"
             )
         return self
+
+
+class TaggingFiles(Files):
+    """Where the sentences are, and their tags in them."""
+
+    train: str
+    """The file to learn from: CoNLL-U or columns, plain or .gz."""
+    column: str = "upos"
+    """The labels: upos, xpos, feats, supertag or the number of a column."""
+    layout: Layout = "auto"
+    """What the files look like."""
+
+
+class TaggingExperiment(Experiment):
+    """Everything that determines a run."""
+
+    group: ClassVar[str] = "tagger"
+    task: Literal["tag"] = "tag"
+    data: TaggingFiles | None
+    """None: the tagger was fitted in memory."""
+    tagger: TaggerSettings = TaggerSettings()
+
+    @property
+    def column(self) -> str:
+        """The column that is learned and predicted."""
+        return "upos" if self.data is None else self.data.column
+
+    @property
+    def layout(self) -> Layout:
+        """What its files look like."""
+        return "auto" if self.data is None else self.data.layout

@@ -18,7 +18,7 @@ UNSEEN = -1
 
 
 @dataclass(frozen=True)
-class Encoded:
+class TaggingExample:
     """A sentence in numbers."""
 
     features: Int[Tensor, "words f"]
@@ -31,7 +31,7 @@ class Encoded:
 
 
 @dataclass(frozen=True)
-class Position:
+class TaggingPosition:
     """The nodes of a beam: all examples of the batch are at the same word."""
 
     examples: Int[Tensor, " batch"]
@@ -41,7 +41,7 @@ class Position:
 
 
 @final
-class TaggingSpace(SearchSpace[Position]):
+class TaggingSpace(SearchSpace[TaggingPosition]):
     """The taggings of a batch of sentences.
 
     `pairs[p, q]` says whether tag q may follow tag p, `first[q]` whether it may begin a
@@ -50,7 +50,7 @@ class TaggingSpace(SearchSpace[Position]):
 
     def __init__(
         self,
-        sentences: Sequence[Encoded],
+        sentences: Sequence[TaggingExample],
         tags: int,
         pairs: Bool[Tensor, "tags tags"] | None = None,
         first: Bool[Tensor, " tags"] | None = None,
@@ -58,7 +58,7 @@ class TaggingSpace(SearchSpace[Position]):
         names: Sequence[str] | None = None,
     ) -> None:
         if not sentences:
-            raise ValueError("A tagging space needs at least one sentence, but none came.")
+            raise ValueError("`sentences` must have at least one sentence, got none.")
         self.features = _padded([s.features for s in sentences]).to(device)
         self.lengths = torch.tensor([len(s) for s in sentences], device=device)
         self.tags = tags
@@ -73,10 +73,10 @@ class TaggingSpace(SearchSpace[Position]):
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def initial(self) -> Position:
-        return Position(torch.arange(len(self), device=self.lengths.device), 0)
+    def initial(self) -> TaggingPosition:
+        return TaggingPosition(torch.arange(len(self), device=self.lengths.device), 0)
 
-    def expand(self, nodes: Position) -> Expansion:
+    def expand(self, nodes: TaggingPosition) -> Expansion:
         lengths = self.lengths if nodes.word == 0 else self.lengths[nodes.examples]
         last = (lengths == nodes.word + 1)[:, None, None]
         legal = None
@@ -89,9 +89,9 @@ class TaggingSpace(SearchSpace[Position]):
             legal = filled if legal is None else legal & filled
         return Expansion(self.tags, last, legal)
 
-    def advance(self, nodes: Position, move: Move) -> Position:
+    def advance(self, nodes: TaggingPosition, move: Move) -> TaggingPosition:
         previous = None if self.pairs is None else move.actions
-        return Position(move.keep(nodes.examples), nodes.word + 1, previous)
+        return TaggingPosition(move.keep(nodes.examples), nodes.word + 1, previous)
 
     def outputs(self, examples: Sequence[int], actions: Sequence[Sequence[int]]) -> list[list[int]]:
         return [list(tags) for tags in actions]
@@ -132,14 +132,14 @@ class HammingOracle(Oracle):
         return torch.zeros(len(self.space), 1, device=self.gold.device)
 
     def costs(
-        self, memory: Float[Tensor, "batch k"], nodes: Position
+        self, memory: Float[Tensor, "batch k"], nodes: TaggingPosition
     ) -> Float[Tensor, "batch k tags"]:
         right = self.gold[nodes.examples, nodes.word]
         added = (self.labels != right[:, None]) + self.rest[nodes.examples, nodes.word + 1]
         return memory[..., None] + added[:, None]
 
     def advance(
-        self, memory: Float[Tensor, "before slots"], nodes: Position, move: Move
+        self, memory: Float[Tensor, "before slots"], nodes: TaggingPosition, move: Move
     ) -> Float[Tensor, "batch k"]:
         right = self.gold[nodes.examples, nodes.word - 1]
         return move.follow(memory) + (move.actions != right[:, None])

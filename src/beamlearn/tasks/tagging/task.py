@@ -9,22 +9,22 @@ from ...evaluation.evaluate import Evaluation
 from ...evaluation.metric import Metric
 from ...training.settings import SettingsError
 from ..task import Options, PredictionRequest, Ranges, Subject, TaskSpec
-from .experiment import Experiment
-from .lexicon import Lexicon
+from .lexicon import TaggingLexicon
 from .linear import HISTORY, LinearTagger
 from .model import Tagger, scorer_of
 from .predict import labeled, predictions
 from .report import TaggingReport, report
-from .sentences import Sentences, read_sentences
-from .space import Encoded
+from .sentences import TaggedSentences, read_sentences
+from .settings import TaggingExperiment
+from .space import TaggingExample
 
 
 @final
-class TaggingTask(TaskSpec[Experiment, Sentences, Tagger]):
+class TaggingTask(TaskSpec[TaggingExperiment, TaggedSentences, Tagger]):
     """A label for each word."""
 
     name = "tag"
-    experiment = Experiment
+    experiment = TaggingExperiment
     unit = "words"
     symbols = "words and tags"
     metrics = (Metric("f1", "span F1"), Metric("accuracy", "accuracy"))
@@ -42,17 +42,21 @@ class TaggingTask(TaskSpec[Experiment, Sentences, Tagger]):
     options = frozenset({"column", "layout"})
     step_cost = 1.0
 
-    def read(self, path: str, experiment: Experiment) -> Sentences:
+    def read(self, path: str, experiment: TaggingExperiment) -> TaggedSentences:
         return read_sentences(path, experiment.column, experiment.layout)
 
-    def build(self, experiment: Experiment, train: Sentences, seed: int, device: str) -> Tagger:
+    def build(
+        self, experiment: TaggingExperiment, train: TaggedSentences, seed: int, device: str
+    ) -> Tagger:
         return Tagger.build(experiment.tagger, train.words, train.tags, seed=seed, device=device)
 
-    def rebuild(self, experiment: Experiment, vocabulary: Mapping[str, Any], device: str) -> Tagger:
-        lexicon = Lexicon.from_json(vocabulary)
+    def rebuild(
+        self, experiment: TaggingExperiment, vocabulary: Mapping[str, Any], device: str
+    ) -> Tagger:
+        lexicon = TaggingLexicon.from_json(vocabulary)
         return Tagger(experiment.tagger, lexicon, scorer_of(experiment.tagger, lexicon), device)
 
-    def check_warm_start(self, model: Tagger, train: Sentences, source: str) -> None:
+    def check_warm_start(self, model: Tagger, train: TaggedSentences, source: str) -> None:
         missing = {tag for tags in train.tags for tag in tags} - set(model.lexicon.tags)
         if missing:
             raise SettingsError(
@@ -60,7 +64,7 @@ class TaggingTask(TaskSpec[Experiment, Sentences, Tagger]):
                 f"{sorted(missing)[0]!r}; train it on the same data and column."
             )
 
-    def examples(self, model: Tagger, data: Sentences) -> list[Encoded]:
+    def examples(self, model: Tagger, data: TaggedSentences) -> list[TaggingExample]:
         return [
             model.encode(words, tags) for words, tags in zip(data.words, data.tags, strict=True)
         ]
@@ -71,11 +75,11 @@ class TaggingTask(TaskSpec[Experiment, Sentences, Tagger]):
         features = model.encode(["word"]).features.shape[-1] + HISTORY
         return Ranges(feature_norm=features, actions=len(model.lexicon.tags), cost=1.0)
 
-    def describe_validation(self, found: Evaluation, validation: Sentences) -> str:
+    def describe_validation(self, found: Evaluation, validation: TaggedSentences) -> str:
         words = sum(map(len, validation.words))
         return f"accuracy {1 - float(found.costs.sum()) / words:.2%}"
 
-    def subject(self, model: Tagger, data: Sentences, number: int) -> Subject:
+    def subject(self, model: Tagger, data: TaggedSentences, number: int) -> Subject:
         return shown(model, data.words[number], data.tags[number])
 
     def typed(self, model: Tagger, text: str, right: str | None) -> Subject:
@@ -102,14 +106,16 @@ class TaggingTask(TaskSpec[Experiment, Sentences, Tagger]):
         return f"accuracy {result['accuracy']:.2%}{spans}"
 
     def read_labeled(
-        self, file: str, model: Tagger, experiment: Experiment, options: Options
-    ) -> Sentences:
+        self, file: str, model: Tagger, experiment: TaggingExperiment, options: Options
+    ) -> TaggedSentences:
         return labeled(file, model, experiment, options)
 
-    def predict(self, model: Tagger, experiment: Experiment, request: PredictionRequest) -> str:
+    def predict(
+        self, model: Tagger, experiment: TaggingExperiment, request: PredictionRequest
+    ) -> str:
         return predictions(model, experiment, request)
 
-    def report(self, model: Tagger, data: Sentences, width: int) -> TaggingReport:
+    def report(self, model: Tagger, data: TaggedSentences, width: int) -> TaggingReport:
         return report(model, data.words, data.tags, width)
 
 

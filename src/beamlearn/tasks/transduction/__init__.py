@@ -1,1 +1,1 @@
-"""Transduction: turn a sequence into another one, of whatever length."""
+"""Transduction: turn a sequence into another one of any length."""

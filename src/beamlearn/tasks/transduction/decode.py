@@ -18,7 +18,7 @@ class Transduced:
     tokens: tuple[str, ...]
     score: float
     probability: float
-    """Its share of the final beam, in whatever tokens."""
+    """Its share of the final beam, summed over all its tokenizations."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ...search.neighbors import Move
 from ...search.oracle import Oracle
-from .space import END, Position, TransductionSpace
+from .space import END, TransductionPosition, TransductionSpace
 
 
 @final
@@ -74,7 +74,7 @@ class EditOracle(Oracle):
         return rows.masked_fill(self.outside, torch.inf)[:, None]
 
     def costs(
-        self, memory: Float[Tensor, "batch k refs columns"], nodes: Position
+        self, memory: Float[Tensor, "batch k refs columns"], nodes: TransductionPosition
     ) -> Float[Tensor, "batch k a"]:
         examples = nodes.examples
         room = self.limits[examples] - nodes.length - 1
@@ -93,7 +93,10 @@ class EditOracle(Oracle):
         return table
 
     def advance(
-        self, memory: Float[Tensor, "before slots refs columns"], nodes: Position, move: Move
+        self,
+        memory: Float[Tensor, "before slots refs columns"],
+        nodes: TransductionPosition,
+        move: Move,
     ) -> Float[Tensor, "batch k refs columns"]:
         """D(i + 1, j) = min over j' <= j of E(j') + (j - j') deletion, E the step by one token."""
         rows, examples = move.follow(memory), nodes.examples
@@ -119,9 +122,9 @@ class EditOracle(Oracle):
 
 
 ROUNDING = 1e-4
-"""How far sums of edits may be off, as a part of the dearest of them."""
+"""How far sums of edits may be off, relative to the most expensive edit."""
 COUNTED = 1 << 12
-"""An edit is at most so many units: then as many edits sum up to a number without rounding."""
+"""The most units of an edit: sums of as many edits are then exact."""
 
 
 def _units(weights: Sequence[float]) -> int:
@@ -136,13 +139,13 @@ def _units(weights: Sequence[float]) -> int:
 def _check_weight(weight: float, name: str) -> None:
     if not (isfinite(weight) and weight >= 0):
         raise ValueError(
-            f"`{name}` must be a finite number of at least 0, but {weight} came; use 0 for an "
-            "edit that costs nothing."
+            f"`{name}` must be a finite number of at least 0, got {weight}; use 0 for an edit that "
+            "costs nothing."
         )
 
 
 def _shifted(
     rows: Float[Tensor, "batch k refs columns"],
 ) -> Float[Tensor, "batch k refs columns"]:
-    """D(i, j - 1) in place of D(i, j)."""
+    """D(i, j - 1) instead of D(i, j)."""
     return torch.nn.functional.pad(rows[..., :-1], (1, 0), value=torch.inf)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ...search.neighbors import Move
 from ...search.oracle import Oracle
-from .space import END, Position, TransductionSpace
+from .space import END, TransductionPosition, TransductionSpace
 
 
 @final
@@ -49,7 +49,7 @@ class PaddedHammingOracle(Oracle):
         return errors.masked_fill(~self.references.there, torch.inf)[:, None]
 
     def costs(
-        self, memory: Float[Tensor, "batch k refs"], nodes: Position
+        self, memory: Float[Tensor, "batch k refs"], nodes: TransductionPosition
     ) -> Float[Tensor, "batch k a"]:
         right = memory + self.lost[nodes.examples, None, :, self._place(nodes.length + 1)]
         table = (right + 1).amin(dim=-1, keepdim=True).expand(-1, -1, self.actions).clone()
@@ -60,7 +60,7 @@ class PaddedHammingOracle(Oracle):
         return table
 
     def advance(
-        self, memory: Float[Tensor, "before slots refs"], nodes: Position, move: Move
+        self, memory: Float[Tensor, "before slots refs"], nodes: TransductionPosition, move: Move
     ) -> Float[Tensor, "batch k refs"]:
         tokens = self.tokens[nodes.examples, None, :, self._place(nodes.length - 1)]
         return move.follow(memory) + (tokens != move.actions[..., None])

@@ -17,7 +17,7 @@ from .hamming import PaddedHammingOracle
 from .ngrams import BleuOracle, ChrfOracle
 from .recurrent import RecurrentTransducer
 from .settings import TransducerSettings
-from .space import Encoded, TransductionSpace
+from .space import TransductionExample, TransductionSpace
 from .symbols import Symbols
 from .tokens import read_tokenizer
 from .transformer import TransformerTransducer
@@ -65,21 +65,21 @@ class Transducer:
         """The symbols, for vocabulary.json."""
         return self.symbols.to_json()
 
-    def encode(self, source: str, references: Sequence[str] = ()) -> Encoded:
+    def encode(self, source: str, references: Sequence[str] = ()) -> TransductionExample:
         """A source in numbers, with its right outputs if they are known."""
         symbols = self.symbols
-        return Encoded(
+        return TransductionExample(
             symbols.number_source(symbols.source.cut(source)),
             tuple(symbols.number_target(symbols.target.cut(text)) for text in references),
         )
 
-    def limit(self, source: Encoded) -> int:
+    def limit(self, source: TransductionExample) -> int:
         """How many tokens its outputs have at most; the end of a source is none of its symbols."""
         settings = self.settings
         symbols = len(source) - 1
         return int(round(settings.length_factor * symbols, 6)) + settings.length_extra
 
-    def space(self, batch: Sequence[Encoded]) -> TransductionSpace:
+    def space(self, batch: Sequence[TransductionExample]) -> TransductionSpace:
         """The search space of a batch."""
         return TransductionSpace(
             batch,

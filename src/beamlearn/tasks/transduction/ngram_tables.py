@@ -94,7 +94,7 @@ class NgramTables:
 
         The end matches its own place in the reference. Of each n-gram that the hypothesis has q
         times, the first q match that come before the end. One that reaches into the end matches
-        the next after those, if that comes before the end, too.
+        the next after those, if that also comes before the end.
         """
         k, orders = memory.length.shape[1], self.sorted.shape[2]
         q = memory.counts.gather(-1, self.kind[:, None].expand_as(memory.counts))

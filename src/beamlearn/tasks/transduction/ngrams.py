@@ -14,7 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 from ...search.neighbors import Move
 from ...search.oracle import Oracle
 from .ngram_tables import FIRST, NOTHING, STRANGE, Counted, NgramTables, tables_of
-from .space import END, Position, References, TransductionSpace
+from .space import END, References, TransductionPosition, TransductionSpace
 
 ENTRIES_AT_ONCE = 1 << 24
 """Neighbors are costed in parts whose tables have no more entries than about this."""
@@ -36,8 +36,8 @@ class NgramOracle(Oracle):
 
     c*(END) = 1 - metric(prefix, y), and for a token a
     c*(a) = min over j of 1 - metric(prefix + a + y[j:], y)
-    over all references y, each by itself, and all of their ends (the empty one, too) that the
-    limit of the output's length leaves room for.
+    over all references y, each by itself, and all of their ends (including the empty one) that
+    the limit of the output's length leaves room for.
 
     Inexact: a better completion may end otherwise. Every action is spelled as a sequence of
     units, and n-grams are those of units. One token stands for all that are in no reference of
@@ -72,7 +72,7 @@ class NgramOracle(Oracle):
         counts = none.new_zeros(batch, 1, refs, orders, slots, dtype=torch.int32)
         return Counted(counts, none.new_full((batch, 1, orders - 1), NOTHING), none)
 
-    def costs(self, memory: Counted, nodes: Position) -> Float[Tensor, "batch k a"]:
+    def costs(self, memory: Counted, nodes: TransductionPosition) -> Float[Tensor, "batch k a"]:
         tables, candidates = self.tables.take(nodes.examples), self.candidates[nodes.examples]
         room = (self.limits[nodes.examples] - nodes.length - 1).clamp(min=0)
         rooms = torch.where(candidates == END, 0, room[:, None])
@@ -87,7 +87,7 @@ class NgramOracle(Oracle):
         table[..., END] = values[..., 0]
         return table
 
-    def advance(self, memory: Counted, nodes: Position, move: Move) -> Counted:
+    def advance(self, memory: Counted, nodes: TransductionPosition, move: Move) -> Counted:
         kept = Counted(*map(move.follow, (memory.counts, memory.recent, memory.length)))
         return self._append(kept, self.tables.take(nodes.examples), move.actions)
 
@@ -175,8 +175,8 @@ def _spelling(
     """The units of every action, none for `END`; at last those of the stand-in."""
     if len(spelling) != actions:
         raise ValueError(
-            f"`spelling` must have a row for each of {actions} actions, `END` among them, but "
-            f"{len(spelling)} came."
+            f"`spelling` must have a row for each of {actions} actions, including `END`, got "
+            f"{len(spelling)}."
         )
     if not isinstance(spelling, Tensor):
         rows = [torch.tensor(row, dtype=torch.long) for row in spelling]

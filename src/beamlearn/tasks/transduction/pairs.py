@@ -1,4 +1,4 @@
-"""Sources with their references: where they are, and how they are read."""
+"""Sources with their references, and how they are read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,20 +6,6 @@ from hashlib import sha256
 
 from ...data.pairs import Allowed, merged, read_references
 from ...data.text import DataError, name_of
-from ..settings import Files, Size
-
-
-class DataSettings(Files):
-    """Where the pairs are, and how many references a line has."""
-
-    train: str
-    """The file to learn from, plain or .gz: source, tab and target on each line."""
-    dev: str | None = None
-    """The file to validate on; without one, every tenth pair is held out."""
-    limit: Size | None = None
-    """Use only so many pairs of the training file."""
-    references: Allowed = "one"
-    """May a line have several right targets, each in a column of its own?"""
 
 
 @dataclass(frozen=True)
@@ -45,7 +31,7 @@ class Pairs:
         return [[source] for source in self.sources]
 
     def take(self, places: Sequence[int]) -> "Pairs":
-        """Some of them."""
+        """The pairs at these places."""
         return Pairs(
             [self.sources[i] for i in places],
             [self.references[i] for i in places],
@@ -66,7 +52,7 @@ def read_pairs(path: str, references: Allowed = "one", *, merge: bool = False) -
     """
     found, name = read_references(path, references), name_of(path)
     if not found:
-        raise DataError(f"{name}: Pairs were expected, but the file has none.")
+        raise DataError(f"{name}: The file must have at least one pair, got none.")
     if merge:
         found = merged(found)
     return Pairs(

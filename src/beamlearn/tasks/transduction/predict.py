@@ -9,9 +9,9 @@ from ...data.text import DataError, name_of
 from ..decoding import in_order, json_lines
 from ..task import Options, PredictionRequest
 from .decode import Transduced, Transduction, transduce
-from .experiment import Experiment
 from .model import Transducer
 from .pairs import Pairs, read_pairs
+from .settings import TransductionExperiment
 
 READINGS = ("one", "several", "merged")
 """What lines say of references: with `merged`, those with the same source are one example."""
@@ -30,7 +30,9 @@ def predictions(model: Transducer, request: PredictionRequest) -> str:
     return "".join(line for one in decoded for line in lines(*one, listing=listing, name=name))
 
 
-def labeled(file: str, model: Transducer, experiment: Experiment, options: Options) -> Pairs:
+def labeled(
+    file: str, model: Transducer, experiment: TransductionExperiment, options: Options
+) -> Pairs:
     """Pairs of which the model knows at least one target token."""
     pairs = read_references(file, options.get("references", experiment.references))
     check_targets(model, pairs, name_of(file))

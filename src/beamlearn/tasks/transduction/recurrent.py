@@ -11,12 +11,12 @@ from ...nn.alignment import Alignment
 from ...nn.context import Bidirectional
 from ...search.neighbors import Move
 from ...search.scorer import Scorer
-from .space import END, Position, TransductionSpace
+from .space import END, TransductionPosition, TransductionSpace
 
 
 @dataclass(frozen=True)
-class Memory:
-    """What the sources say, and the state of each hypothesis."""
+class RecurrentMemory:
+    """The encoded sources, and the state of each hypothesis."""
 
     encoded: Float[Tensor, "batch n whole"]
     keys: Float[Tensor, "batch n size"]
@@ -70,7 +70,7 @@ class RecurrentTransducer(Scorer):
         self.bias = nn.Parameter(torch.zeros(actions))
         self.dropout = nn.Dropout(dropout)
 
-    def start(self, space: TransductionSpace) -> Memory:
+    def start(self, space: TransductionSpace) -> RecurrentMemory:
         symbols = self.dropout(self.symbols(space.sources))
         encoded = self.dropout(self.encoder(symbols, space.lengths))
         longest = encoded.shape[1]
@@ -80,7 +80,7 @@ class RecurrentTransducer(Scorer):
         dropped = None
         if self.training and self.dropout.p > 0:
             dropped = self.dropout(torch.ones_like(hidden))
-        before = Memory(
+        before = RecurrentMemory(
             encoded,
             self.alignment.key(encoded),
             filled,
@@ -95,13 +95,17 @@ class RecurrentTransducer(Scorer):
         first = torch.full((len(space), 1), END, device=encoded.device)
         return self.write(before, first)
 
-    def score(self, memory: Memory, nodes: Position) -> Float[Tensor, "batch k a"]:
+    def score(
+        self, memory: RecurrentMemory, nodes: TransductionPosition
+    ) -> Float[Tensor, "batch k a"]:
         found = self.join(torch.cat([memory.hidden, memory.read], dim=-1)).tanh()
         if memory.dropped is not None:
             found = found * memory.dropped
         return nn.functional.linear(found, memory.vectors, self.bias)
 
-    def advance(self, memory: Memory, nodes: Position, move: Move) -> Memory:
+    def advance(
+        self, memory: RecurrentMemory, nodes: TransductionPosition, move: Move
+    ) -> RecurrentMemory:
         filled, dropped = memory.filled, memory.dropped
         followed = replace(
             memory,
@@ -116,7 +120,7 @@ class RecurrentTransducer(Scorer):
         )
         return self.write(followed, move.actions)
 
-    def write(self, before: Memory, tokens: Int[Tensor, "batch k"]) -> Memory:
+    def write(self, before: RecurrentMemory, tokens: Int[Tensor, "batch k"]) -> RecurrentMemory:
         """The state of each hypothesis after one more token, and what it reads then."""
         hidden = before.hidden
         if before.dropped is not None:

@@ -23,7 +23,7 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class TransductionReport:
-    """What `evaluate` says; rates are fractions."""
+    """The results of `evaluate`; rates are fractions."""
 
     width: int
     wer: float
@@ -31,26 +31,26 @@ class TransductionReport:
     cer: float
     """Token errors (edit distance) per token of the nearest reference: of characters, of phones."""
     bleu: float
-    """Of the whole data set, by sacrebleu."""
+    """BLEU of the whole data set, by sacrebleu."""
     chrf: float
-    """Likewise."""
+    """chrF of the whole data set, by sacrebleu."""
     oracle_wer: float
     """The share of sources for which no output of the final beam is right."""
     cost: float
-    """What the outputs cost, on average: what training tries to make small."""
+    """The mean cost of the outputs, which training minimizes."""
     increases_per_example: float
     """Cost increases per source: how often the beam lost its best hypothesis."""
     search_error_rate: float
     """Of the sources with an avoidable cost, the share where the model prefers a right output."""
     calibration_error: float
-    """Of the share of the final beam that the best output has, as a probability to be right."""
+    """The expected calibration error of the best output's share of the final beam."""
     sources_per_second: float
     words_per_second: float
-    """Of tokens that were written."""
+    """Output tokens per second."""
     profile: Profile = field(compare=False, repr=False)
-    """Where it goes wrong; not among the numbers."""
+    """Where errors happen; not part of `to_json`."""
     evaluation: Evaluation = field(compare=False, repr=False)
-    """Source by source, in the order of the data; not among the numbers."""
+    """Source by source, in the order of the data; not part of `to_json`."""
 
     def to_json(self) -> dict[str, Any]:
         """All numbers."""
@@ -100,9 +100,9 @@ def report(
 def compared(
     transducer: Transducer, found: Sequence[Found], references: Sequence[Sequence[str]]
 ) -> Iterator[tuple[Found, set[str]]]:
-    """Yield what was found beside the texts that are right, as they come back from tokens.
+    """Pair what was found with the right texts, cut into tokens and joined again.
 
-    Words forget how many spaces are between them, and subwords what they normalize.
+    Words lose the number of spaces between them, and subwords what they normalize.
     """
     target = transducer.symbols.target
     for one, several in zip(found, references, strict=True):

@@ -1,19 +1,19 @@
-"""What a transducer is made of."""
+"""What a transducer is made of, its files, and its experiments."""
 
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from ...search.space import Finish
+from ...data.pairs import Allowed
 from ...training.settings import Learning
-from ..settings import Count, ModelSettings, Size
+from ..settings import Count, Experiment, Files, ModelSettings, Size
 from .tokens import TokensName
 
 Weight = Annotated[float, Field(ge=0)]
 
 
 class TransducerSettings(ModelSettings):
-    """The model: what it reads and writes, how large it is, and what it is to get right."""
+    """The model: what it reads and writes, how large it is, and which cost it learns."""
 
     normalize: Literal["auto", "log_softmax", "none"] = "auto"
     """Turn scores into log-probabilities of the next token? Auto: yes."""
@@ -36,7 +36,7 @@ class TransducerSettings(ModelSettings):
     feedforward: Size = 512
     """The size of the inner layers of a transformer."""
     cost: Literal["edit", "hamming", "bleu", "chrf"] = "edit"
-    """What is to be small: an edit distance, wrong positions, 1 - BLEU or 1 - chrF."""
+    """The cost to minimize: an edit distance, wrong positions, 1 - BLEU or 1 - chrF."""
     insertion: Weight = 1.0
     """What a token too many costs in the edit distance."""
     deletion: Weight = 1.0
@@ -47,7 +47,7 @@ class TransducerSettings(ModelSettings):
     """An output has at most length_factor * source length + length_extra tokens."""
     length_extra: Count = 10
     """An output has at most length_factor * source length + length_extra tokens."""
-    finish: Finish = "pad"
+    finish: Literal["pad", "first"] = "pad"
     """Search until all outputs in the beam have ended, or until the best one has (first)?"""
     length_power: Weight = 0.0
     """Divide the score of an output by its length to this power; 0: leave it."""
@@ -72,13 +72,13 @@ class TransducerSettings(ModelSettings):
             weight = getattr(self, name)
             if weight != 1 and self.cost != "edit":
                 raise ValueError(
-                    f"`{name}` goes with the cost edit, but cost = {self.cost} came; leave out "
+                    f"`{name}` is only for `cost` = edit, got cost = {self.cost}; leave out "
                     f"{name} = {weight}, or choose edit"
                 )
         if self.insertion == self.deletion == 0:
             raise ValueError(
                 "`insertion` or `deletion` must be above 0, as otherwise every output is right, "
-                "but both are 0; raise one of them"
+                "got 0 for both; raise one of them"
             )
         return self
 
@@ -87,7 +87,7 @@ class TransducerSettings(ModelSettings):
         if self.length_factor == self.length_extra == 0:
             raise ValueError(
                 "`length_factor` or `length_extra` must be above 0, as otherwise every output is "
-                "empty, but both are 0; raise one of them"
+                "empty, got 0 for both; raise one of them"
             )
         return self
 
@@ -96,8 +96,8 @@ class TransducerSettings(ModelSettings):
         if self.model == "transformer" and self.size % self.heads:
             fits = [n for n in range(1, min(self.heads, self.size) + 1) if self.size % n == 0]
             raise ValueError(
-                f"`heads` must divide `size`, but size = {self.size} and heads = {self.heads} "
-                f"came; choose heads = {fits[-1]}, or another size"
+                f"`heads` must divide `size`, got size = {self.size} and heads = {self.heads}; "
+                f"choose heads = {fits[-1]}, or another size"
             )
         return self
 
@@ -105,3 +105,31 @@ class TransducerSettings(ModelSettings):
         if self.normalize != "auto":
             return self
         return self.model_copy(update={"normalize": "log_softmax"})
+
+
+class TransductionFiles(Files):
+    """Where the pairs are, and how many references a line has."""
+
+    train: str
+    """The file to learn from, plain or .gz: source, tab and target on each line."""
+    dev: str | None = None
+    """The file to validate on; without one, every tenth pair is held out."""
+    limit: Size | None = None
+    """Use only the first N pairs of the training file."""
+    references: Allowed = "one"
+    """May a line have several right targets, each in a column of its own?"""
+
+
+class TransductionExperiment(Experiment):
+    """Everything that determines a run."""
+
+    group: ClassVar[str] = "transducer"
+    task: Literal["transduce"] = "transduce"
+    data: TransductionFiles | None
+    """None: the transducer was fitted in memory."""
+    transducer: TransducerSettings = TransducerSettings()
+
+    @property
+    def references(self) -> Allowed:
+        """How many references a line of its files may have."""
+        return "one" if self.data is None else self.data.references

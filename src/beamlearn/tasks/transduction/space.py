@@ -23,7 +23,7 @@ PADDING = -2
 
 
 @dataclass(frozen=True)
-class Encoded:
+class TransductionExample:
     """A pair of sequences in numbers."""
 
     source: Int[Tensor, " symbols"]
@@ -36,7 +36,7 @@ class Encoded:
 
 
 @dataclass(frozen=True)
-class Position:
+class TransductionPosition:
     """The nodes of a beam: every hypothesis that is not finished has equally many tokens."""
 
     examples: Int[Tensor, " batch"]
@@ -55,7 +55,7 @@ class References:
 
 
 @final
-class TransductionSpace(SearchSpace[Position]):
+class TransductionSpace(SearchSpace[TransductionPosition]):
     """The outputs of a batch of sources: sequences of at most `limits` tokens, then `END`.
 
     `costs` makes the oracle of a space whose references are known. There are `actions`
@@ -64,7 +64,7 @@ class TransductionSpace(SearchSpace[Position]):
 
     def __init__(
         self,
-        batch: Sequence[Encoded],
+        batch: Sequence[TransductionExample],
         actions: int,
         limits: Sequence[int],
         costs: "Callable[[TransductionSpace], Oracle]",
@@ -74,7 +74,7 @@ class TransductionSpace(SearchSpace[Position]):
         names: Sequence[str] | None = None,
     ) -> None:
         if not batch:
-            raise ValueError("A transduction space needs at least one source, but none came.")
+            raise ValueError("`batch` must have at least one source, got none.")
         self.batch, self.actions, self.costs, self.finish = batch, actions, costs, finish
         self.names = names
         self.sources = pad_sequence([e.source for e in batch], batch_first=True).to(device)
@@ -111,17 +111,17 @@ class TransductionSpace(SearchSpace[Position]):
         places = torch.arange(longest, device=self.lengths.device)
         return places < self.lengths[:, None]
 
-    def initial(self) -> Position:
-        return Position(torch.arange(len(self), device=self.lengths.device), 0)
+    def initial(self) -> TransductionPosition:
+        return TransductionPosition(torch.arange(len(self), device=self.lengths.device), 0)
 
-    def expand(self, nodes: Position) -> Expansion:
+    def expand(self, nodes: TransductionPosition) -> Expansion:
         if nodes.length < self.shortest:
             return Expansion(self.actions, self.end, ending=self.wordless)
         full = (self.limits[nodes.examples] <= nodes.length)[:, None]
         return Expansion(self.actions, self.end, self.end | ~full[..., None], full)
 
-    def advance(self, nodes: Position, move: Move) -> Position:
-        return Position(move.keep(nodes.examples), nodes.length + 1)
+    def advance(self, nodes: TransductionPosition, move: Move) -> TransductionPosition:
+        return TransductionPosition(move.keep(nodes.examples), nodes.length + 1)
 
     def outputs(self, examples: Sequence[int], actions: Sequence[Sequence[int]]) -> list[list[int]]:
         """Tokens without `END`."""

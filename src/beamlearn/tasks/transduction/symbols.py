@@ -53,8 +53,8 @@ class Symbols:
         known = frequent(tokens, target_min_count)
         if not known:
             raise DataError(
-                "The targets of the training data must have a token that occurs "
-                f"`target_min_count` = {target_min_count} times, but none does; check the targets"
+                "The targets of the training data must have a token that occurs at least "
+                f"`target_min_count` = {target_min_count} times, got none; check the targets"
                 f"{', or lower it' if target_min_count > 1 else ''}."
             )
         return cls(

@@ -8,21 +8,21 @@ from ...evaluation.evaluate import Evaluation
 from ...evaluation.metric import Metric
 from ...training.settings import SettingsError
 from ..task import Options, PredictionRequest, Subject, TaskSpec
-from .experiment import Experiment
 from .model import Transducer, scorer_of
 from .pairs import Pairs, read_pairs
 from .predict import labeled, predictions
 from .report import TransductionReport, report
-from .space import Encoded
+from .settings import TransductionExperiment
+from .space import TransductionExample
 from .symbols import Symbols
 
 
 @final
-class TransductionTask(TaskSpec[Experiment, Pairs, Transducer]):
+class TransductionTask(TaskSpec[TransductionExperiment, Pairs, Transducer]):
     """A sequence for each sequence."""
 
     name = "transduce"
-    experiment = Experiment
+    experiment = TransductionExperiment
     unit = "tokens"
     symbols = "symbols of sources and targets"
     metrics = (Metric("wer", "wrong outputs", lower=True),)
@@ -40,10 +40,12 @@ class TransductionTask(TaskSpec[Experiment, Pairs, Transducer]):
     }
     options = frozenset({"references"})
 
-    def read(self, path: str, experiment: Experiment) -> Pairs:
+    def read(self, path: str, experiment: TransductionExperiment) -> Pairs:
         return read_pairs(path, experiment.references)
 
-    def build(self, experiment: Experiment, train: Pairs, seed: int, device: str) -> Transducer:
+    def build(
+        self, experiment: TransductionExperiment, train: Pairs, seed: int, device: str
+    ) -> Transducer:
         model = Transducer.build(
             experiment.transducer, train.sources, train.references, seed=seed, device=device
         )
@@ -51,7 +53,7 @@ class TransductionTask(TaskSpec[Experiment, Pairs, Transducer]):
         return model
 
     def rebuild(
-        self, experiment: Experiment, vocabulary: Mapping[str, Any], device: str
+        self, experiment: TransductionExperiment, vocabulary: Mapping[str, Any], device: str
     ) -> Transducer:
         symbols, settings = Symbols.from_json(vocabulary), experiment.transducer
         return Transducer(settings, symbols, scorer_of(settings, symbols), device)
@@ -69,7 +71,7 @@ class TransductionTask(TaskSpec[Experiment, Pairs, Transducer]):
                         f"it has no {token!r} as in {place}; train it on the same data."
                     )
 
-    def examples(self, model: Transducer, data: Pairs) -> list[Encoded]:
+    def examples(self, model: Transducer, data: Pairs) -> list[TransductionExample]:
         return [model.encode(*pair) for pair in zip(data.sources, data.references, strict=True)]
 
     def describe_validation(self, found: Evaluation, validation: Pairs) -> str:
@@ -103,11 +105,13 @@ class TransductionTask(TaskSpec[Experiment, Pairs, Transducer]):
         return f"wrong outputs {result['wer']:.2%}, token errors {result['cer']:.2%}"
 
     def read_labeled(
-        self, file: str, model: Transducer, experiment: Experiment, options: Options
+        self, file: str, model: Transducer, experiment: TransductionExperiment, options: Options
     ) -> Pairs:
         return labeled(file, model, experiment, options)
 
-    def predict(self, model: Transducer, experiment: Experiment, request: PredictionRequest) -> str:
+    def predict(
+        self, model: Transducer, experiment: TransductionExperiment, request: PredictionRequest
+    ) -> str:
         return predictions(model, request)
 
     def report(self, model: Transducer, data: Pairs, width: int) -> TransductionReport:

@@ -85,8 +85,8 @@ class SentencePiece:
             engine.encode("a", out_type=str)  # an empty model is noticed only here
         except Exception as error:
             raise DataError(
-                f"A model of sentencepiece was expected, but this is none ({error}); give the "
-                ".model file that its training wrote."
+                f"This is not a sentencepiece model ({error}); give the .model file that its "
+                "training wrote."
             ) from error
         return engine
 
@@ -100,7 +100,7 @@ class SentencePiece:
 @final
 @dataclass(frozen=True)
 class HuggingFace:
-    """The tokens of a tokenizer.json, as the package tokenizers and Hugging Face have it.
+    """The tokens of a tokenizer.json, the format of Hugging Face and the package tokenizers.
 
     Special tokens are not added, texts are neither padded nor cut off, and there is no
     dropout. What joining gives back depends on the normalizer and the decoder in the file: at
@@ -120,8 +120,8 @@ class HuggingFace:
             return tokenizers.Tokenizer.from_str(steady(self.model))
         except Exception as error:  # it raises nothing narrower
             raise DataError(
-                f"A tokenizer of Hugging Face was expected, but this is none ({error}); give the "
-                "tokenizer.json that its `save` wrote."
+                f"This is not a Hugging Face tokenizer ({error}); give the tokenizer.json that its "
+                "`save` wrote."
             ) from error
 
     def cut(self, text: str) -> list[str]:
@@ -132,8 +132,8 @@ class HuggingFace:
             return list(engine.encode(text, add_special_tokens=False).tokens)
         except Exception as error:  # as above
             raise DataError(
-                f"The tokenizer must be able to cut every text, but {text[:60]!r} came, and it "
-                f"says: {error}; give it a token for what is unknown."
+                f"The tokenizer must be able to cut every text, but it failed on {text[:60]!r} "
+                f"({error}); give it a token for unknown text."
             ) from error
 
     def join(self, tokens: Sequence[str]) -> str:
@@ -152,7 +152,7 @@ FILES: dict[str, type[SentencePiece] | type[HuggingFace]] = {
 def check_tokens(name: str) -> str:
     """Refuse what is neither the name of a kind of tokens nor the path of a model.
 
-    The file need not be there: a run folder brings its own copy.
+    The file need not exist: a run folder has its own copy.
     """
     if name not in NAMED and Path(name).suffix not in FILES:
         known = [*NAMED, *(f"FILE{suffix}" for suffix in FILES)]
@@ -165,7 +165,7 @@ TokensName = Annotated[str, AfterValidator(check_tokens)]
 
 
 def read_tokenizer(name: str) -> Characters | Words | SentencePiece | HuggingFace:
-    """The tokenizer that a setting names; a file is read and loaded, to be refused at once."""
+    """The tokenizer that a setting names; a file is loaded at once, so that errors show early."""
     if check_tokens(name) in NAMED:
         return NAMED[name]()
     try:
@@ -185,7 +185,7 @@ def package(name: str) -> Any:
         return import_module(name)
     except ImportError as error:
         raise DataError(
-            f"These tokens need the package '{name}', but that cannot be imported ({error}); run "
+            f"These tokens need the package '{name}', which cannot be imported ({error}); run "
             "`pip install 'beamlearn[subwords]'`."
         ) from error
 

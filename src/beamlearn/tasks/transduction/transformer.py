@@ -13,18 +13,18 @@ from ...nn.transformer import DecoderLayer, EncoderLayer, Positions
 from ...search.neighbors import Move
 from ...search.scorer import ParallelScorer
 from ...search.visits import Visits
-from .space import END, Position, TransductionSpace
+from .space import END, TransductionPosition, TransductionSpace
 
-Told = tuple[Float[Tensor, "batch heads n part"], ...]
+KeysValues = tuple[Float[Tensor, "batch heads n part"], ...]
 
 
 @dataclass(frozen=True)
-class Memory:
-    """What the sources say, and what each hypothesis has come to."""
+class TransformerMemory:
+    """The encoded sources, and the state of each hypothesis."""
 
     hidden: Float[Tensor, "batch k size"]
     """Of the last token of each hypothesis."""
-    told: tuple[Told, ...]
+    source: tuple[KeysValues, ...]
     """Keys and values of the source, layer by layer."""
     filled: Float[Tensor, "batch 1 1 n"] | None
     """A mask of where there is a source symbol; None: everywhere."""
@@ -35,7 +35,7 @@ class Memory:
     table: Float[Tensor, "size a"]
     """The vectors of the tokens, once per search as they are multiplied."""
     crowded: int = 32
-    """With so many nodes in the past, see which of them have no descendants left."""
+    """How long the past may grow before nodes without descendants are looked for."""
 
 
 @final
@@ -78,9 +78,9 @@ class TransformerTransducer(ParallelScorer):
         self.dropout = nn.Dropout(dropout)
         self.places = (size,) * (1 + 3 * layers)
 
-    def start(self, space: TransductionSpace) -> Memory:
+    def start(self, space: TransductionSpace) -> TransformerMemory:
         encoded, filled = self.encode(space)
-        told = tuple(layer.told(encoded) for layer in self.layers)
+        source = tuple(layer.keys_values(encoded) for layer in self.layers)
         device, batch = encoded.device, len(space)
         dropped = None
         if self.training and self.dropout.p > 0:
@@ -89,18 +89,22 @@ class TransformerTransducer(ParallelScorer):
         ancestors = torch.ones(batch, 1, 1, dtype=torch.bool, device=device)
         masks = None if dropped is None else dropped.at(0, torch.arange(batch, device=device))
         hidden, past = self.decode(
-            tokens, torch.zeros_like(tokens), None, ancestors, told, filled, masks
+            tokens, torch.zeros_like(tokens), None, ancestors, source, filled, masks
         )
         table = self.tokens.weight.t()
         if not torch.is_grad_enabled():
             table = table.contiguous()
-        return Memory(hidden, told, filled, past, ancestors, dropped, table)
+        return TransformerMemory(hidden, source, filled, past, ancestors, dropped, table)
 
-    def score(self, memory: Memory, nodes: Position) -> Float[Tensor, "batch k a"]:
+    def score(
+        self, memory: TransformerMemory, nodes: TransductionPosition
+    ) -> Float[Tensor, "batch k a"]:
         rows = memory.hidden.flatten(0, 1) @ memory.table
         return rows.view(*memory.hidden.shape[:2], -1)
 
-    def advance(self, memory: Memory, nodes: Position, move: Move) -> Memory:
+    def advance(
+        self, memory: TransformerMemory, nodes: TransductionPosition, move: Move
+    ) -> TransformerMemory:
         batch, k = move.slots.shape
         itself = torch.eye(k, dtype=torch.bool, device=move.slots.device).expand(batch, k, k)
         past, crowded = tuple(layer.keep(move) for layer in memory.past), memory.crowded
@@ -109,24 +113,28 @@ class TransformerTransducer(ParallelScorer):
             past, ancestors = _remembered(past, ancestors)
             crowded = max(crowded, 2 * ancestors.shape[-1])
         ancestors = torch.cat([ancestors, itself], dim=-1)
-        told, filled = memory.told, memory.filled
+        source, filled = memory.source, memory.filled
         if move.rows is not None:
-            told = tuple(tuple(map(move.keep, layer)) for layer in told)
+            source = tuple(tuple(map(move.keep, layer)) for layer in source)
             filled = None if filled is None else move.keep(filled)
         dropped = memory.dropped
         masks = None if dropped is None else dropped.at(nodes.length, nodes.examples)
         depths = torch.full((1, 1), nodes.length, device=move.slots.device)
-        hidden, past = self.decode(move.actions, depths, past, ancestors, told, filled, masks)
-        return Memory(hidden, told, filled, past, ancestors, dropped, memory.table, crowded)
+        hidden, past = self.decode(move.actions, depths, past, ancestors, source, filled, masks)
+        return TransformerMemory(
+            hidden, source, filled, past, ancestors, dropped, memory.table, crowded
+        )
 
-    def replay(self, memory: Memory, visits: Visits) -> Iterator[Float[Tensor, "batch k a"]]:
+    def replay(
+        self, memory: TransformerMemory, visits: Visits
+    ) -> Iterator[Float[Tensor, "batch k a"]]:
         masks = None if memory.dropped is None else memory.dropped.of(visits.depths)
         hidden, _ = self.decode(
             visits.actions,
             visits.depths,
             None,
             visits.ancestors,
-            memory.told,
+            memory.source,
             memory.filled,
             masks,
         )
@@ -155,11 +163,11 @@ class TransformerTransducer(ParallelScorer):
         depths: Int[Tensor, "#batch #k"],
         past: tuple[Past, ...] | None,
         ancestors: Bool[Tensor, "batch k nodes"],
-        told: tuple[Told, ...],
+        source: tuple[KeysValues, ...],
         filled: Float[Tensor, "batch 1 1 n"] | None,
         masks: tuple[Float[Tensor, "#batch #k size"], ...] | None,
     ) -> tuple[Float[Tensor, "batch k size"], tuple[Past, ...]]:
-        """What new nodes come to, given the past that they see, and the past with them."""
+        """The states of new nodes, given the past that they see, and the past with them."""
         x = self.tokens(tokens) * self.scale + self.positions(depths)
         x = x if masks is None else x * masks[0]
         seen = seeing(ancestors)[:, None]
@@ -169,7 +177,7 @@ class TransformerTransducer(ParallelScorer):
                 x,
                 None if past is None else past[number],
                 seen,
-                told[number],
+                source[number],
                 filled,
                 None if masks is None else masks[1 + 3 * number : 4 + 3 * number],
             )

@@ -196,8 +196,8 @@ class Run:
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock of a run folder."""
-    with atomic.alone(path / LOCK) as alone:
-        if not alone:
+    with atomic.try_lock(path / LOCK) as held:
+        if not held:
             raise RunError(
                 f"Another process is training in {path}; wait for it to end, or choose another "
                 "folder.",

@@ -13,11 +13,11 @@ from inspected_runs import NASTY, inspected, runs
 import beamlearn as bl
 from beamlearn.cli.main import run as beamlearn
 from beamlearn.learning.iterates import Mixture, learned
-from beamlearn.reports.inspector import Ask, AskError, Look, case
-from beamlearn.reports.inspector.ask import asked
-from beamlearn.reports.inspector.look import Answer, difference, look
+from beamlearn.reports.inspector import InputRequest, InspectedSearch, RequestError, inspect_input
+from beamlearn.reports.inspector.inspected_search import Answer, difference, inspect_search
 from beamlearn.reports.inspector.page import page
-from beamlearn.tasks.tagging.sentences import Sentences
+from beamlearn.reports.inspector.request import parse_query
+from beamlearn.tasks.tagging.sentences import TaggedSentences
 from beamlearn.tasks.tagging.task import TAGGING
 from beamlearn.tasks.task import Subject
 
@@ -41,7 +41,7 @@ def searches(run, width=2):
         with torch.no_grad():
             space = run.model.space([subject.example])
             trajectory = bl.beam_trajectory(space, run.model.scorer, width)
-        yield subject, trajectory, run.look(Ask(width, number=number))
+        yield subject, trajectory, run.inspect(InputRequest(width, number=number))
 
 
 # --- what is said -------------------------------------------------------------------------------
@@ -70,12 +70,12 @@ def test_the_outcome_names_the_step_of_the_first_fall(both):
     for _, _, seen in searches(both[0], width=1):
         if seen.regret == 0:
             assert "right" in seen.outcome or "no output" in seen.outcome
-            assert seen.fault is None
+            assert seen.diagnosis is None
         else:
             step = seen.drops[0].dropped.step
             assert f"costs {seen.regret:.0f} more" in seen.outcome
             assert f"step {step} ({seen.subject.headings[step - 1]!r})" in seen.outcome
-            assert seen.fault.startswith(("A search error", "A model error"))
+            assert seen.diagnosis.startswith(("A search error", "A model error"))
         outcomes.add(seen.outcome)
     assert len(outcomes) > 1
 
@@ -86,13 +86,13 @@ def test_whose_error_it_is_agrees_with_evaluate(both):
     batches = [[example] for example in examples]
     found = bl.evaluate(batches, run.model, run.model.scorer, 1, references=True)
     for error, (_, _, seen) in zip(found.search_errors, searches(run, width=1), strict=True):
-        assert bool(error) == (seen.fault or "").startswith("A search error")
+        assert bool(error) == (seen.diagnosis or "").startswith("A search error")
 
 
 def test_without_a_right_output_there_are_no_costs(both):
-    seen = both[0].look(Ask(3, text="the dog saw"))
+    seen = both[0].inspect(InputRequest(3, text="the dog saw"))
     assert seen.regret is None
-    assert seen.fault is None
+    assert seen.diagnosis is None
     assert seen.drops == []
     assert "No reference was given" in seen.outcome
     assert len(seen.answers) == 3
@@ -100,15 +100,15 @@ def test_without_a_right_output_there_are_no_costs(both):
 
 
 def test_a_tag_that_does_not_exist_is_no_fault_of_the_search(both):
-    run, strange = both[0], Sentences([["the"]], [["NEW"]])
-    seen = look(TAGGING, run.model, TAGGING.subject(run.model, strange, 0), 3)
+    run, strange = both[0], TaggedSentences([["the"]], [["NEW"]])
+    seen = inspect_search(TAGGING, run.model, TAGGING.subject(run.model, strange, 0), 3)
     assert seen.regret == 0
     assert seen.outcome == "The output costs 1: no output that can be built costs less."
 
 
 def test_right_tags_that_are_mistyped_are_refused(both):
     with pytest.raises(ValueError, match="no tag called 'NUON'. Did you mean 'NOUN'"):
-        both[0].look(Ask(3, text="the dog", right="DET NUON"))
+        both[0].inspect(InputRequest(3, text="the dog", right="DET NUON"))
 
 
 def test_verdicts():
@@ -138,7 +138,7 @@ def looked(following, scores, right, finish="pad"):
         Answer(node.name, node.score, 1.0, node.cost, told.can_be_best(node))
         for node in told.beams[-1]
     ]
-    return Look(Subject([], "words", right), 3, told, tuple(answers), scores.get(right))
+    return InspectedSearch(Subject([], "words", right), 3, told, tuple(answers), scores.get(right))
 
 
 def test_a_complete_output_that_only_the_first_place_would_end():
@@ -149,14 +149,16 @@ def test_a_complete_output_that_only_the_first_place_would_end():
     assert drop.dropped.node.name == "a"
     assert drop.cause.startswith("It was complete and ranked 2")
     assert seen.outcome.endswith("which left the beam at step 1.")
-    assert seen.fault.startswith("A search error: the model gives a best possible output 1 and its")
+    assert seen.diagnosis.startswith(
+        "Search error: the model scores a best possible output 1 and its"
+    )
 
 
 def test_one_output_ends_where_the_other_goes_on():
     short = looked({"": ["a"]}, {"a": 1.0}, "a")
     long = looked({"": ["a"], "a": ["ab"]}, {"a": 1.0, "ab": 1.0}, "ab")
     assert difference({"x": short, "y": long}) == (
-        "At step 2 they part: x takes the end, y takes 'ab'."
+        "They differ from step 2 on: x takes the end, y takes 'ab'."
     )
     assert difference({"x": long, "y": long}) == "Both come to the same output, by the same steps."
 
@@ -164,8 +166,8 @@ def test_one_output_ends_where_the_other_goes_on():
 def test_where_two_runs_part(both):
     said = set()
     for number in range(both[0].size):
-        found = case(both, Ask(1, number=number))
-        one, two = (seen.path for seen in found.looks.values())
+        found = inspect_input(both, InputRequest(1, number=number))
+        one, two = (seen.path for seen in found.searches.values())
         places = [at for at, (a, b) in enumerate(zip(one, two, strict=True)) if a != b]
         if places:
             assert f"At step {places[0] + 1} " in found.difference
@@ -182,15 +184,18 @@ def test_a_mixture_looks_with_the_iterate_of_the_example(folder):
     before = learned(run.model.scorer)
     silent = {name: torch.zeros_like(value) for name, value in before.items()}
     run.model.mixture = Mixture(run.model.scorer, [before, silent])
-    scores = {run.look(Ask(2, number=number)).answers[0].score == 0 for number in range(run.size)}
+    scores = {
+        run.inspect(InputRequest(2, number=number)).answers[0].score == 0
+        for number in range(run.size)
+    }
     assert scores == {True, False}
     for name, value in learned(run.model.scorer).items():
         assert torch.equal(value, before[name])
 
 
 def test_a_search_that_would_take_minutes_is_refused(both):
-    with pytest.raises(AskError, match="may be 10,000, but 400 times 26 came") as error:
-        both[0].look(Ask(26, text="the " * 400))
+    with pytest.raises(RequestError, match="must be at most 10,000, got 400 times 26") as error:
+        both[0].inspect(InputRequest(26, text="the " * 400))
     assert error.value.status == 413
 
 
@@ -198,22 +203,22 @@ def test_a_search_that_would_take_minutes_is_refused(both):
 
 
 def test_addresses_that_can_be_answered():
-    assert asked("", 8, 5) == Ask(8, number=0)
-    assert asked("", 8, 0) == Ask(8)
-    assert asked("sentence=5&width=64", 8, 5) == Ask(64, number=4)
-    assert asked("text=%E2%82%AC+a&right=&width=", 8, 5) == Ask(8, text="\u20ac a")
-    assert asked("text=a&right=b", 8, 0) == Ask(8, text="a", right="b")
+    assert parse_query("", 8, 5) == InputRequest(8, number=0)
+    assert parse_query("", 8, 0) == InputRequest(8)
+    assert parse_query("sentence=5&width=64", 8, 5) == InputRequest(64, number=4)
+    assert parse_query("text=%E2%82%AC+a&right=&width=", 8, 5) == InputRequest(8, text="\u20ac a")
+    assert parse_query("text=a&right=b", 8, 0) == InputRequest(8, text="a", right="b")
 
 
 @pytest.mark.parametrize(
     ("query", "size", "status", "sentence"),
     [
-        ("sentence=abc", 5, 400, "`sentence` must be a whole number from 1 to 5, but 'abc' came"),
+        ("sentence=abc", 5, 400, "`sentence` must be a whole number from 1 to 5, got 'abc'"),
         ("sentence=0", 5, 400, "from 1 to 5"),
         ("sentence=6", 5, 400, "from 1 to 5"),
         ("sentence=\u0663", 5, 400, "from 1 to 5"),
         ("sentence=1", 0, 400, "no file was given"),
-        ("width=-1", 5, 400, "`width` must be a whole number from 1 to 64, but '-1' came"),
+        ("width=-1", 5, 400, "`width` must be a whole number from 1 to 64, got '-1'"),
         ("width=1e9", 5, 400, "from 1 to 64"),
         ("width=" + "9" * 5000, 5, 400, "from 1 to 64"),
         ("text=%zz", 5, 400, "two hexadecimal digits"),
@@ -223,7 +228,7 @@ def test_addresses_that_can_be_answered():
         ("text=a%00b", 5, 400, "control characters"),
         ("text=a%1b%5b31m", 5, 400, "control characters"),
         ("text=a&right=%00", 5, 400, "right output must be text"),
-        ("text=" + "a" * 2001, 5, 413, "2,000 characters and 500 words, but 2,001 and 1 came"),
+        ("text=" + "a" * 2001, 5, 413, "2,000 characters and 500 words, got 2,001 and 1"),
         ("text=" + "a+" * 501, 5, 413, "500 words"),
         ("right=a", 5, 400, "belongs to a `text`"),
         ("text=a&sentence=1", 5, 400, "both came"),
@@ -233,8 +238,8 @@ def test_addresses_that_can_be_answered():
     ],
 )
 def test_addresses_that_cannot(query, size, status, sentence):
-    with pytest.raises(AskError, match=sentence) as error:
-        asked(query, 8, size)
+    with pytest.raises(RequestError, match=sentence) as error:
+        parse_query(query, 8, size)
     assert error.value.status == status
 
 
@@ -243,12 +248,12 @@ def test_addresses_that_cannot(query, size, status, sentence):
 
 def test_what_the_page_shows(both):
     for number in range(both[0].size):
-        found = case(both, Ask(2, number=number))
+        found = inspect_input(both, InputRequest(2, number=number))
         text = html.unescape(page(both, [found]))
-        for name, seen in found.looks.items():
+        for name, seen in found.searches.items():
             assert name in text
             assert seen.outcome in text
-            assert seen.fault is None or seen.fault in text
+            assert seen.diagnosis is None or seen.diagnosis in text
             for drop in seen.drops:
                 assert drop.cause in text
         assert found.difference in text
@@ -256,8 +261,10 @@ def test_what_the_page_shows(both):
 
 
 def test_data_on_the_page_is_text(both):
-    found = case(both, Ask(2, text=NASTY))
-    found.looks["one"] = replace(found.looks["one"], subject=Subject(None, NASTY, right="<b> <b>"))
+    found = inspect_input(both, InputRequest(2, text=NASTY))
+    found.searches["one"] = replace(
+        found.searches["one"], subject=Subject(None, NASTY, right="<b> <b>")
+    )
     text = page(both, [found], message=NASTY)
     assert "<img" not in text
     assert "<b>\n" not in text
@@ -266,7 +273,7 @@ def test_data_on_the_page_is_text(both):
 
 def test_a_picture_that_is_too_large_is_left_out(both, monkeypatch):
     monkeypatch.setattr("beamlearn.reports.inspector.page.DRAWN", 3)
-    text = page(both, [case(both, Ask(2, number=0))])
+    text = page(both, [inspect_input(both, InputRequest(2, number=0))])
     assert "too large for a browser" in text
     assert '<figure class="search"' not in text
 
@@ -278,7 +285,7 @@ def test_text_tells_every_hypothesis(folder, capsys):
     assert beamlearn(["inspect", str(folder / "one"), "--text", "--sentence", "2"]) == 0
     text = capsys.readouterr().out
     (run,) = inspected(folder, "one")
-    seen = run.look(Ask(3, number=1))
+    seen = run.inspect(InputRequest(3, number=1))
     assert max(map(len, text.splitlines())) <= 80
     assert "\x1b" not in text
     assert "Input 2 of 9" in text
@@ -304,7 +311,7 @@ def test_two_runs_as_text(folder, capsys):
     assert beamlearn(["inspect", str(one), "--against", str(two), "--text"]) == 0
     text = capsys.readouterr().out
     assert text.count("beam of 3") == 2
-    assert "they part" in text or "same output" in text
+    assert "They differ" in text or "same output" in text
 
 
 def test_export_writes_one_page(folder, tmp_path):
@@ -337,7 +344,7 @@ def test_a_file_that_is_named(folder, capsys):
         (["--export", "x.html"], "`text` or `export`"),
         (["--column", "upos"], "`column` is for reading INPUT"),
         (["--references", "one"], "`references` is no option for the task"),
-        (["no-such-file.conllu"], "A file was expected, but there is none"),
+        (["no-such-file.conllu"], "There is no such file"),
     ],
 )
 def test_what_the_command_refuses(folder, capsys, arguments, sentence):

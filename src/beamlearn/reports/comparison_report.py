@@ -9,25 +9,25 @@ from ..comparison.table import shown, words
 from ..evaluation.error_profile import Profile, together
 from ..training.run import CONFIG, Run, RunError
 from ..training.run.folder import METRICS
-from .again import configuration
+from .configuration import configuration
 from .curves import Log, compared_curves
-from .errors import blamed, by_position
+from .error_figures import blamed, by_position
 from .page import page_of
-from .part import Part, Table
 from .reliability import calibrated
+from .section import Section, Table
 from .widths import Values, against_width, both_widths, grids_of
-from .wording import alike, best_of, listed, surely, value, wider
+from .wording import alike, best_of, listed, p_value, value, wider
 
 LEVEL = 0.05
 LINES = 5
-"""Of how many ways to train a figure of steps or confidences shows the lines."""
-UNTESTED = "whether that is more than luck was not tested"
+"""For how many ways to train a figure of steps or confidences has lines."""
+UNTESTED = "this difference was not tested for significance"
 Profiles = dict[tuple[str, int], Profile]
 """By cell and width in testing, over all seeds."""
 
 
 def report_of_comparison(comparison: Comparison, folder: Path) -> bytes:
-    """The page of a comparison in a folder; what is missing in it is left out, and said."""
+    """The page of a comparison in a folder; it says what is missing."""
     runs = {cell: runs_of(comparison, folder, cell) for cell in comparison.cells}
     values: Values = {
         cell: {
@@ -37,7 +37,7 @@ def report_of_comparison(comparison: Comparison, folder: Path) -> bytes:
     }
     known = {cell: by_width for cell, by_width in values.items() if by_width}
     logs = {cell: [Log.of(run.rounds()) for run in several] for cell, several in runs.items()}
-    parts: list[Part | None] = [
+    sections: list[Section | None] = [
         summary(comparison, known),
         compared_curves(logs),
         against_width(values, comparison.metric, by_width(comparison, known)),
@@ -46,7 +46,7 @@ def report_of_comparison(comparison: Comparison, folder: Path) -> bytes:
         configuration(comparison.command, comparison.settings),
     ]
     title = f"Comparison in {folder.resolve().name}"
-    return page_of(title, [part for part in parts if part is not None])
+    return page_of(title, [one for one in sections if one is not None])
 
 
 def runs_of(comparison: Comparison, folder: Path, cell: str) -> list[Run]:
@@ -56,7 +56,7 @@ def runs_of(comparison: Comparison, folder: Path, cell: str) -> list[Run]:
 
 
 def profiles_of(runs: dict[str, list[Run]]) -> Profiles:
-    """The profiles that trainings have kept, those of all seeds together."""
+    """The profiles that were saved with the runs, merged over seeds."""
     found: Profiles = {}
     for cell, several in runs.items():
         for run in several:
@@ -68,32 +68,31 @@ def profiles_of(runs: dict[str, list[Run]]) -> Profiles:
                 raise
             except (TypeError, ValueError) as error:
                 raise RunError(
-                    f"{run.path / METRICS} must hold profiles as `beamlearn compare` writes them, "
-                    f"but one is damaged ({error}); delete this file and run the same `beamlearn "
-                    "compare` command again, which tests without training."
+                    f"{run.path / METRICS} has a damaged profile ({error}); delete this file and "
+                    "run the same `beamlearn compare` command again, which tests without training."
                 ) from error
     return found
 
 
-def summary(comparison: Comparison, known: Values) -> Part:
+def summary(comparison: Comparison, known: Values) -> Section:
     """What was compared, what is best, and what the tests say."""
     metric, seeds = comparison.metric, comparison.seeds
-    told = [
-        f"{len(comparison.cells)} ways to train a model of the task {comparison.task} were "
-        f"compared, with {seeds} {'seed' if seeds == 1 else 'seeds'} each, on "
+    sentences = [
+        f"{len(comparison.cells)} ways to train a model for the task {comparison.task} were "
+        f"compared with {seeds} {'seed' if seeds == 1 else 'seeds'} each on "
         f"{Path(comparison.test).name} ({comparison.examples:,} examples)."
     ]
     if not known:
-        told.append("None of the trainings is finished.")
+        sentences.append("No training is finished yet.")
     else:
         (cell, width), *others = best_places(comparison, known)
-        told.append(
+        sentences.append(
             f"The best is {cell} with a beam of {width}{alike(len(others))}: {metric.label} "
             f"{value(metric, mean(known[cell][width]))}. {verdict(comparison, cell, width)}"
         )
-        told += by_width(comparison, {cell: known[cell]})
-    told += [f"{name} is not finished: {why}" for name, why in comparison.failed.items()]
-    told += [line.replace("`", "") for line in words(comparison).split("\n\n")]
+        sentences += by_width(comparison, {cell: known[cell]})
+    sentences += [f"{name} is not finished: {why}" for name, why in comparison.failed.items()]
+    sentences += [line.replace("`", "") for line in words(comparison).split("\n\n")]
     lines = shown(comparison)
     rows = tuple(
         (cell, *(f"{one.text} {one.mark}".strip() for one in numbers))
@@ -107,7 +106,9 @@ def summary(comparison: Comparison, known: Values) -> Part:
     }
     heads = ("trained", *(f"beam {width}" for width in comparison.widths))
     table = Table(heads, rows, frozenset(strong))
-    return Part("summary", "Summary", tuple(told), tables=(table, *p_values(comparison.tests)))
+    return Section(
+        "summary", "Summary", tuple(sentences), tables=(table, *p_values(comparison.tests))
+    )
 
 
 def p_values(tests: Sequence[Verdict]) -> list[Table]:
@@ -116,7 +117,7 @@ def p_values(tests: Sequence[Verdict]) -> list[Table]:
         (one.cell, str(one.width), f"{one.difference:+.4f}", f"{one.p:.4f}", f"{one.adjusted:.4f}")
         for one in tests
     )
-    heads = ("trained", "beam", "cost above the baseline", "p", "p, corrected")
+    heads = ("trained", "beam", "cost minus baseline", "p", "p, corrected")
     return [Table(heads, rows)] if rows else []
 
 
@@ -129,26 +130,27 @@ def best_places(comparison: Comparison, known: Values) -> list[tuple[str, int]]:
 def verdict(comparison: Comparison, cell: str, width: int) -> str:
     """Is it better than the baseline?"""
     if cell == comparison.baseline:
-        return "That is the baseline itself."
+        return "This is the baseline itself."
     test = comparison.test_of(cell, width)
     if test is None:
-        return f"There is no test against the baseline {comparison.baseline} at this width."
+        return f"It was not tested against the baseline {comparison.baseline} at this width."
     less = "less" if test.difference < 0 else "more"
     found = (
-        f"costs {less} than the baseline {comparison.baseline} at the same width by more than luck"
+        f"costs significantly {less} than the baseline {comparison.baseline} at the same width"
         if test.adjusted < LEVEL
-        else f"may differ from the baseline {comparison.baseline} at the same width by luck alone"
+        else "does not differ significantly in cost from the baseline "
+        f"{comparison.baseline} at the same width"
     )
     return (
-        f"It {found} ({test.difference:+.4f} per example, {surely(test.adjusted)} after Holm's "
+        f"It {found} ({test.difference:+.4f} per example, {p_value(test.adjusted)} after Holm's "
         "correction)."
     )
 
 
 def by_width(comparison: Comparison, known: Values) -> list[str]:
-    """How each cell is with the widest beam, beside the narrowest; nothing tests that."""
+    """Compare the widest beam with the narrowest for each cell, without a test."""
     metric = comparison.metric
-    told: list[str] = []
+    sentences: list[str] = []
     ways: dict[str, list[str]] = {"higher": [], "lower": []}
     for cell, found in known.items():
         first, *_, last = sorted(found) if len(found) > 1 else [0, 0]
@@ -157,28 +159,27 @@ def by_width(comparison: Comparison, known: Values) -> list[str]:
         ends = (first, mean(found[first])), (last, mean(found[last]))
         does = f"For {cell}, {wider(metric, *ends)}"
         if metric.shown(ends[0][1]) == metric.shown(ends[1][1]):
-            told.append(f"{does}.")
+            sentences.append(f"{does}.")
         else:
-            told.append(f"{does}; {UNTESTED}.")
+            sentences.append(f"{does}; {UNTESTED}.")
             ways["higher" if ends[1][1] > ends[0][1] else "lower"].append(cell)
-    if len(told) < 2:
-        return told
+    if len(sentences) < 2:
+        return sentences
     differ = [f"{way} for {listed(cells)}" for way, cells in ways.items() if cells]
     beams = f"a beam of {max(comparison.widths)} rather than {min(comparison.widths)}"
     how = f"{' and '.join(differ)}; {UNTESTED}" if differ else "the same for all"
     return [f"With {beams}, {metric.spoken} is {how}."]
 
 
-def profiled(comparison: Comparison, known: Values, profiles: Profiles) -> list[Part | None]:
-    """The parts that need profiles, or a sentence that says that there are none."""
+def profiled(comparison: Comparison, known: Values, profiles: Profiles) -> list[Section | None]:
+    """The sections that need profiles, or a sentence that says that there are none."""
     if not profiles:
-        told = (
-            "At which steps the cost rises, search errors and calibration are not shown, as the "
-            "folders of the trainings hold no profiles: they are gone, or an earlier version made "
-            "them. The same `beamlearn compare` command tests again, without training, and adds "
-            "them."
+        sentence = (
+            "Errors by step, search errors and calibration are not shown because the run folders "
+            "have no profiles: the folders were deleted, or an earlier version wrote them. Run the "
+            "same `beamlearn compare` command again to add them; it tests without training."
         )
-        return [Part("profiles", "Where does it go wrong?", (told,))]
+        return [Section("profiles", "Where do errors happen?", (sentence,))]
     widest = max(width for _, width in profiles)
     ranked = sorted(
         (cell for cell in known if (cell, widest) in profiles and widest in known[cell]),

@@ -14,27 +14,27 @@ from ..tasks.registry import task_named
 from ..tasks.settings import Experiment
 from ..tasks.task import Report
 from ..training.run import Run
-from .again import configuration, train_command
+from .configuration import configuration, train_command
 from .curves import Log, learning_curves
-from .errors import blamed, by_position
+from .error_figures import blamed, by_position
 from .page import page_of
-from .part import Part, Table
 from .proof import Proof, proven
 from .reliability import calibrated
+from .section import Section, Table
 from .widths import against_width
-from .wording import beam, best_of, capital, listed, surely, value, wider
+from .wording import beam, best_of, capital, listed, p_value, value, wider
 
 LEVEL = 0.05
-"""A difference with a lower p-value is more than luck."""
+"""A difference with a lower p-value is significant."""
 
 
 @dataclass(frozen=True)
 class Tested:
-    """A run on a file, with beams of several widths."""
+    """The results of a run on a file, with beams of several widths."""
 
     file: str
     validation: bool
-    """Is it the file on which the best epoch was chosen?"""
+    """Was the best epoch chosen on this file?"""
     examples: int
     reports: Sequence[Report]
     """In the order of their widths."""
@@ -60,18 +60,18 @@ class Tested:
 def report_of_run(
     run: Run, experiment: Experiment, tested: Tested | str, proof: Proof | str | None
 ) -> bytes:
-    """The page of a run; in place of what is missing, a sentence says why."""
+    """The page of a run; where something is missing, a sentence says why."""
     log = Log.of(run.rounds())
-    parts: list[Part | None] = [summary(experiment, log, tested), learning_curves(log)]
+    sections: list[Section | None] = [summary(experiment, log, tested), learning_curves(log)]
     if isinstance(tested, Tested):
-        parts += measured(experiment, tested)
+        sections += measured(experiment, tested)
     if isinstance(proof, Proof):
-        parts.append(proven(proof))
+        sections.append(proven(proof))
     elif proof is not None:
-        parts.append(Part("proof", "What the run proves", (proof,)))
-    parts.append(configuration(train_command(experiment, beside(run.path)), run.config))
+        sections.append(Section("proof", "What the run proves", (proof,)))
+    sections.append(configuration(train_command(experiment, beside(run.path)), run.config))
     title = f"Report on {run.path.resolve().name}"
-    return page_of(title, [part for part in parts if part is not None])
+    return page_of(title, [one for one in sections if one is not None])
 
 
 def beside(path: Path) -> Path:
@@ -84,21 +84,21 @@ def beside(path: Path) -> Path:
     return path / ".." / again if path.name in ("", "..") else path.with_name(f"{path.name}-again")
 
 
-def summary(experiment: Experiment, log: Log, tested: Tested | str) -> Part:
-    """What was trained, how good it is, and whether the beam is worth it."""
-    told = [trained(experiment, log)]
+def summary(experiment: Experiment, log: Log, tested: Tested | str) -> Section:
+    """What was trained, how good it is, and whether a wider beam helps."""
+    sentences = [trained(experiment, log)]
     if isinstance(tested, str):
-        return Part("summary", "Summary", (*told, tested))
+        return Section("summary", "Summary", (*sentences, tested))
     metric = tested.metric(experiment.task)
     main = tested.at(tested.main).profile.width
-    chosen = ", on which the best epoch was chosen, too" if tested.validation else ""
-    told.append(
-        f"On {Path(tested.file).name} ({tested.examples:,} examples{chosen}) {metric.spoken} is "
+    chosen = ", also used to choose the best epoch" if tested.validation else ""
+    sentences.append(
+        f"On {Path(tested.file).name} ({tested.examples:,} examples{chosen}), {metric.spoken} is "
         f"{value(metric, tested.number(main, metric.name))} with {beam(main)}."
     )
     if len(tested.reports) > 1:
-        told.append(worth(tested, metric))
-    return Part("summary", "Summary", tuple(told), tables=(tested.table,))
+        sentences.append(worth(tested, metric))
+    return Section("summary", "Summary", tuple(sentences), tables=(tested.table,))
 
 
 def trained(experiment: Experiment, log: Log) -> str:
@@ -113,8 +113,8 @@ def trained(experiment: Experiment, log: Log) -> str:
     count = f"{epochs} epoch{'s' * (epochs > 1)}"
     ended = count if done == epochs else f"{done} of {count}"
     return (
-        f"A model of the task {experiment.task} was trained on {source}{some} with the strategy "
-        f"{choices['strategy']}, the loss {choices['loss']} and {width}, for {ended}."
+        f"A model for the task {experiment.task} was trained on {source}{some} for {ended} with "
+        f"the strategy {choices['strategy']}, the loss {choices['loss']} and {width}."
     )
 
 
@@ -129,31 +129,31 @@ def worth(tested: Tested, metric: Metric) -> str:
     )
     differences = (wide.evaluation.costs - narrow.evaluation.costs).double()[None].cpu()
     if not bool(differences.any()):
-        return f"{capital(does)}. No output changes its cost."
+        return f"{capital(does)}. No output has a different cost."
     p = float(sign_flip_test(differences))
-    luck = "more than luck" if p < LEVEL else "no more than luck may be"
+    significant = "is significant" if p < LEVEL else "is not significant"
     change = float(torch.mean(differences))
     return (
-        f"{capital(does)}. The cost of an output changes by {change:+.4f} on average, which is "
-        f"{luck} ({surely(p)}, paired sign-flip test over the examples)."
+        f"{capital(does)}. The cost of an output changes by {change:+.4f} on average, which "
+        f"{significant} ({p_value(p)}, paired sign-flip test over the examples)."
     )
 
 
-def measured(experiment: Experiment, tested: Tested) -> list[Part | None]:
-    """The parts that need outputs."""
+def measured(experiment: Experiment, tested: Tested) -> list[Section | None]:
+    """The sections that need outputs."""
     metric = tested.metric(experiment.task)
     rows: list[dict[str, Any]] = [one.to_json() for one in tested.reports]
     values = {"this run": {row["width"]: [row[metric.name]] for row in rows}}
-    told = (
+    sentence = (
         f"{capital(best_width(metric, {row['width']: row[metric.name] for row in rows}))} "
-        f"The beam of the training was {tested.main}."
+        f"The model was trained with a beam of {tested.main}."
     )
     profiles = [(f"beam {one.profile.width}", one.profile) for one in tested.reports]
     main = [one for _, one in profiles].index(tested.at(tested.main).profile)
     last = len(profiles) - 1
     certain = {main, last} if profiles[main][1].width > 1 else {last}  # one hypothesis is sure
     return [
-        against_width(values, metric, [told]),
+        against_width(values, metric, [sentence]),
         by_position({number: profiles[number] for number in sorted({0, main})}),
         blamed(profiles),
         calibrated({number: profiles[number] for number in sorted(certain)}),
@@ -161,7 +161,7 @@ def measured(experiment: Experiment, tested: Tested) -> list[Part | None]:
 
 
 def best_width(metric: Metric, found: Mapping[int, float]) -> str:
-    """With which widths a number is best.
+    """Which widths are best.
 
     >>> best_width(Metric("las", "LAS"), {1: 0.5, 2: 0.5})
     'LAS is the same with all widths: 50.00 %.'

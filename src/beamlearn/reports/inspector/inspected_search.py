@@ -1,4 +1,4 @@
-"""Look: one input, what one model did with it, and what is to be said of that."""
+"""The search of one input by one model, explained."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Answer:
 
     @property
     def verdict(self) -> str:
-        """What is to be said of it, where costs are known."""
+        """How good it is, where costs are known."""
         if self.cost is not None and self.cost <= TOLERANCE:
             return "right"
         return "best possible" if self.best else "wrong"
@@ -39,7 +39,7 @@ class Answer:
 
 @final
 @dataclass(frozen=True)
-class Drop:
+class DroppedPath:
     """A dropped node with the paths that led there."""
 
     dropped: Dropped
@@ -59,18 +59,18 @@ class Drop:
         lost, rival = self.dropped.node, self.dropped.rival
         if self.complete:
             return (
-                f"It was complete and ranked {self.dropped.rank}, but only the best-scored "
-                "neighbor ends this search."
+                f"It was complete and ranked {self.dropped.rank}, but only the neighbor with the "
+                "best score can end this search."
             )
         return (
-            f"It ranked {self.dropped.rank} with a score of {shown(lost.score)}; the last that was "
-            f"kept has {shown(rival.score)}."
+            f"It ranked {self.dropped.rank} with a score of {shown(lost.score)}; the lowest score "
+            f"in the beam is {shown(rival.score)}."
         )
 
 
 @final
 @dataclass(frozen=True)
-class Look:
+class InspectedSearch:
     """What a model did with an input."""
 
     subject: Subject
@@ -98,11 +98,11 @@ class Look:
         if cost <= TOLERANCE:
             return "The output is right."
         if regret <= 0:
-            return f"The output costs {shown(cost)}: no output that can be built costs less."
+            return f"The output costs {shown(cost)}: no possible output costs less."
         if not self.history.drops:
             return (
-                f"The output costs {shown(regret)} more than the first estimate of the best "
-                "possible one; no step lost that."
+                f"The output costs {shown(regret)} more than was first estimated for the best "
+                "possible one, but no single step lost it."
             )
         step = self.history.drops[0].step
         return (
@@ -111,18 +111,18 @@ class Look:
         )
 
     @property
-    def fault(self) -> str | None:
+    def diagnosis(self) -> str | None:
         """Whose error it is, the search's or the model's."""
         if not self.regret or self.regret < 0 or self.reachable is None:
             return None
         own, best = self.answers[0].score, self.reachable
-        scores = f"the model gives a best possible output {shown(best)} and its own {shown(own)}"
+        scores = f"the model scores a best possible output {shown(best)} and its own {shown(own)}"
         if best > own:
-            return f"A search error: {scores}, but the beam lost it; a wider one may keep it."
-        return f"A model error: {scores}; a wider beam need not help."
+            return f"Search error: {scores}, but the beam lost it. A wider beam may keep it."
+        return f"Model error: {scores}. A wider beam may not help."
 
     @cached_property
-    def drops(self) -> list[Drop]:
+    def drops(self) -> list[DroppedPath]:
         """What was dropped, in its order."""
         found, last = [], len(self.history.beams) - 1
         for drop in self.history.drops:
@@ -131,7 +131,9 @@ class Look:
             same = alike(lost, rival)
             heading = self.heading(drop.step)
             complete = drop.rank <= self.width and drop.step < last
-            found.append(Drop(drop, heading, lost[:same], lost[same:], rival[same:], complete))
+            found.append(
+                DroppedPath(drop, heading, lost[:same], lost[same:], rival[same:], complete)
+            )
         return found
 
     @property
@@ -146,24 +148,26 @@ class Look:
         return headings[step - 1] if 0 < step <= len(headings) else ""
 
 
-def look(
+def inspect_search(
     task: TaskSpec[Any, Any, Any], model: Model, subject: Subject, width: int, number: int = 0
-) -> Look:
-    """Search one input; `number` is that of the example, by which a mixture draws its iterate."""
+) -> InspectedSearch:
+    """Search one input; a mixture draws its iterate by the `number` of the example."""
     parts = [[number]] if model.mixture is None else model.mixture.parts(number + 1)
     found = [searched(task, model, subject, width) for numbers in parts if number in numbers]
     return found[0]
 
 
 @torch.no_grad()
-def searched(task: TaskSpec[Any, Any, Any], model: Model, subject: Subject, width: int) -> Look:
+def searched(
+    task: TaskSpec[Any, Any, Any], model: Model, subject: Subject, width: int
+) -> InspectedSearch:
     """The same with the weights that the scorer has."""
     space, scorer = model.space([subject.example]), model.scorer
     with evaluating(scorer):
         result = beam_search(space, scorer, width)
-        told, reachable = result.history(), None
+        history, reachable = result.history(), None
         if subject.right is not None:
-            told = beam_trajectory(space, scorer, width).history()
+            history = beam_trajectory(space, scorer, width).history()
             best = beam_trajectory(space, scorer, 1, strategy=Oracle())
             reachable = float(best.final_scores[0])
     answers = [
@@ -172,33 +176,33 @@ def searched(task: TaskSpec[Any, Any, Any], model: Model, subject: Subject, widt
             way.score,
             way.probability,
             node.cost,
-            told.can_be_best(node),
+            history.can_be_best(node),
         )
-        for way, node in zip(result.nbest[0], told.beams[-1], strict=True)
+        for way, node in zip(result.nbest[0], history.beams[-1], strict=True)
     ]
-    return Look(subject, width, told, tuple(answers), reachable)
+    return InspectedSearch(subject, width, history, tuple(answers), reachable)
 
 
-def difference(looks: Mapping[str, Look]) -> str:
-    """Where the outputs of two models, by the names of their runs, part."""
-    one, two = (each.path for each in looks.values())
+def difference(searches: Mapping[str, InspectedSearch]) -> str:
+    """Where the outputs of two models, by the names of their runs, begin to differ."""
+    one, two = (each.path for each in searches.values())
     same = alike(one, two)
     if same == len(one) == len(two):
-        return "Both come to the same output, by the same steps."
+        return "Both reach the same output by the same steps."
     taken = [repr(path[same]) if same < len(path) else "the end" for path in (one, two)]
-    heading = next(iter(looks.values())).heading(same + 1)
-    told = [f"{name} takes {action}" for name, action in zip(looks, taken, strict=True)]
-    return f"At step {same + 1}{behind(heading)} they part: {', '.join(told)}."
+    heading = next(iter(searches.values())).heading(same + 1)
+    steps = [f"{name} takes {action}" for name, action in zip(searches, taken, strict=True)]
+    return f"They differ from step {same + 1}{behind(heading)} on: {', '.join(steps)}."
 
 
 def alike(one: list[str], two: list[str]) -> int:
-    """How many names two paths begin with alike."""
+    """How many names two paths have in common at their beginning."""
     places = (place for place, (a, b) in enumerate(zip(one, two, strict=False)) if a != b)
     return next(places, min(len(one), len(two)))
 
 
 def behind(heading: str) -> str:
-    """A heading where a step was named.
+    """A heading in parentheses, to follow the name of a step.
 
     >>> behind("dog"), behind("")
     (" ('dog')", '')

@@ -1,4 +1,4 @@
-"""The exact configuration, and how to run it again."""
+"""The exact configuration of a run or comparison, and the command that runs it again."""
 
 import shlex
 from collections.abc import Iterator
@@ -11,13 +11,14 @@ import torch
 from ..tasks.settings import Experiment
 from ..training.run.records import encode
 from ..training.settings import Settings, groups_in
-from .part import Part
+from .section import Section
 
 
 def train_command(experiment: Experiment, out: Path) -> str | None:
-    """The command of a training, with every setting that is not the default; None: it had none.
+    """The command of a training, with all settings that differ from the defaults.
 
-    Epochs of patience that are not given mean the same as 0: never stop early.
+    None if the model was fitted in memory. A patience of None means the same as 0: never stop
+    early.
     """
     if experiment.data is None:
         return None
@@ -30,7 +31,7 @@ def train_command(experiment: Experiment, out: Path) -> str | None:
 
 
 def changed(settings: Settings) -> Iterator[str]:
-    """The options of the settings that are not the default."""
+    """The options of the settings that differ from the defaults."""
     for name, field in type(settings).model_fields.items():
         found = getattr(settings, name)
         if not field.is_required() and found == field.default:
@@ -42,11 +43,14 @@ def changed(settings: Settings) -> Iterator[str]:
             yield from (f"--{flag}", str(0 if found is None else found))
 
 
-def configuration(command: str | None, settings: dict[str, Any]) -> Part:
-    """The part with both."""
+def configuration(command: str | None, settings: dict[str, Any]) -> Section:
+    """The section with the command and all settings."""
     made = f"This page was made by beamlearn {version('beamlearn')} with torch {torch.__version__}."
     whole = ("All settings:", encode(settings, indent=2).decode())
     if command is None:
-        told = ("It was fitted in memory, by a program of which nothing is known here.", made)
-        return Part("again", "Run it again", told, code=(whole,))
-    return Part("again", "Run it again", (made,), code=(("The command:", command), whole))
+        sentences = (
+            "The model was fitted in memory by a Python program, so there is no command.",
+            made,
+        )
+        return Section("again", "Run it again", sentences, code=(whole,))
+    return Section("again", "Run it again", (made,), code=(("The command:", command), whole))

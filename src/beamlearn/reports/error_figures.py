@@ -1,19 +1,19 @@
-"""Where outputs go wrong: at which steps, and whether by the search or by the model."""
+"""Where outputs go wrong: at which steps, and because of the search or the model."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..evaluation.error_profile import Profile
-from .figure import Drawn, canvas, plain
+from .figure import PageFigure, canvas, plain
 from .lines import Axis, Line, Point, draw_lines, from_zero
 from .palette import THEMED
-from .part import Part
+from .section import Section
 from .wording import percent
 
 BINS = 40
-"""Into at most how many bins the steps of a trajectory are put."""
+"""The most bins for the steps of a trajectory."""
 FEW, RARE = 5, 0.02
-"""Steps that fewer examples reach, or a smaller share of them, are put together at the end."""
+"""Steps that fewer examples, or a smaller share of them, reach are merged into the last bin."""
 EARLY = 5
 """The steps that are called the first ones."""
 STEP, SHARE = (
@@ -22,7 +22,7 @@ STEP, SHARE = (
 )
 
 Numbered = Mapping[int, tuple[str, Profile]]
-"""Profiles and what they are called, by the numbers of their lines."""
+"""Labels and profiles by the numbers of their lines."""
 
 
 class Steps(NamedTuple):
@@ -37,12 +37,12 @@ class Steps(NamedTuple):
 
     @property
     def share(self) -> float:
-        """At how many of them the cost rose."""
+        """The share of them at which the cost rose."""
         return self.increases / max(1, self.reached)
 
     @property
     def named(self) -> str:
-        """Which they are."""
+        """What they are called."""
         return (
             f"step {self.first}"
             if self.first == self.last
@@ -51,7 +51,7 @@ class Steps(NamedTuple):
 
 
 def binned(profile: Profile) -> list[Steps]:
-    """The steps in bins of equal length; the last one has all that few examples reach."""
+    """The steps in bins of equal length; the last bin has all steps that few examples reach."""
     least = max(FEW, RARE * max(profile.steps_at, default=0))
     often = sum(count >= least for count in profile.steps_at) or len(profile.steps_at)
     size = max(1, -(-often // BINS))
@@ -63,7 +63,7 @@ def binned(profile: Profile) -> list[Steps]:
     ]
 
 
-def by_position(profiles: Numbered) -> Part | None:
+def by_position(profiles: Numbered) -> Section | None:
     """The share of steps at which the cost rises, along the trajectory."""
     lines = []
     for number, (label, profile) in profiles.items():
@@ -82,57 +82,57 @@ def by_position(profiles: Numbered) -> Part | None:
             lines.append(Line(label, points, number))
     if not lines:
         return None
-    told = tuple(early_or_late(*one) for one in profiles.values())
+    sentences = tuple(early_or_late(*one) for one in profiles.values())
     title = "Steps at which the cost rises"
     figure = draw_lines("positions", title, lines, STEP, SHARE, prepare=from_zero)
-    return Part("positions", "At which steps does it go wrong?", told, (figure,))
+    return Section("positions", "At which steps do errors happen?", sentences, (figure,))
 
 
 def early_or_late(label: str, profile: Profile) -> str:
     """Compare the first steps with the others."""
     whole = Steps(1, len(profile.steps_at), sum(profile.steps_at), sum(profile.increases_at))
-    told = f"With {label}, the cost rises at {percent(whole.share)} of all steps"
+    whole_share = f"With {label}, the cost rises at {percent(whole.share)} of all steps"
     if len(profile.steps_at) <= EARLY:
-        return f"{told}."
+        return f"{whole_share}."
     first = Steps(1, EARLY, sum(profile.steps_at[:EARLY]), sum(profile.increases_at[:EARLY]))
     rest = Steps(
         EARLY + 1, whole.last, whole.reached - first.reached, whole.increases - first.increases
     )
     return (
-        f"{told}, {percent(first.share)} of the first {EARLY} and {percent(rest.share)} of later "
-        "ones."
+        f"{whole_share}: {percent(first.share)} of the first {EARLY} and {percent(rest.share)} of "
+        "the later ones."
     )
 
 
-def blamed(profiles: Sequence[tuple[str, Profile]]) -> Part | None:
+def blamed(profiles: Sequence[tuple[str, Profile]]) -> Section | None:
     """Right outputs, search errors and model errors, as shares of the examples."""
     if not profiles:
         return None
-    told = tuple(blame(label, profile) for label, profile in (profiles[0], profiles[-1]))
+    sentences = tuple(blame(label, profile) for label, profile in (profiles[0], profiles[-1]))
     first = (
-        "A search error is an output that the model itself scores below the right one, so that a "
-        "wider beam may mend it; a model error is one that it prefers to the right one."
+        "A search error is a wrong output that the model scores lower than the best possible one, "
+        "so a wider beam may fix it; a model error is a wrong output that the model prefers."
     )
-    return Part(
+    return Section(
         "blame",
         "Search errors and model errors",
-        (first, *dict.fromkeys(told)),
+        (first, *dict.fromkeys(sentences)),
         (stacked(profiles),),
     )
 
 
 def blame(label: str, profile: Profile) -> str:
-    """What most errors are."""
+    """The share of search errors."""
     wrong = profile.search_errors + profile.model_errors
     if wrong == 0:
-        return f"With {label}, all {profile.examples:,} outputs are the best that can be built."
+        return f"With {label}, all {profile.examples:,} outputs are the best possible ones."
     return (
-        f"With {label}, {percent(wrong / profile.examples)} of the outputs could be better, and "
-        f"of these {percent(profile.search_errors / wrong)} are search errors."
+        f"With {label}, {percent(wrong / profile.examples)} of the outputs could be better; "
+        f"{percent(profile.search_errors / wrong)} of these are search errors."
     )
 
 
-def stacked(profiles: Sequence[tuple[str, Profile]]) -> Drawn:
+def stacked(profiles: Sequence[tuple[str, Profile]]) -> PageFigure:
     """One bar for each profile."""
     kinds = {
         "right": ("right", THEMED.green, ""),
@@ -158,8 +158,10 @@ def stacked(profiles: Sequence[tuple[str, Profile]]) -> Drawn:
                     linewidth=0.5,
                     label=kind if place == 0 else "_",
                 )
-                told = f"{label}, {kind}: {percent(size / 100)} ({count:,} of {profile.examples:,})"
-                paper.mark(bar, [told])
+                tooltip = (
+                    f"{label}, {kind}: {percent(size / 100)} ({count:,} of {profile.examples:,})"
+                )
+                paper.mark(bar, [tooltip])
                 begin += size
         axes.set_xlim(0, 100)
         axes.set_ylim(len(profiles) - 0.5, -0.5)
@@ -171,4 +173,4 @@ def stacked(profiles: Sequence[tuple[str, Profile]]) -> Drawn:
             {"line": label, "width": one.width, **{name: getattr(one, name) for name in kinds}}
             for label, one in profiles
         ]
-        return paper.drawn("Right outputs, search errors and model errors", rows)
+        return paper.finish("Right outputs, search errors and model errors", rows)
