@@ -130,10 +130,10 @@ def test_tags_come_with_the_words(tagged, fitted):
     with pytest.raises(DataError, match=r"`X\[0\]\[0\]` must be a \(word, tag\) pair, but"):
         tagged.predict(X)
     with pytest.raises(
-        DataError, match=r"`X\[0\]\[1\]` must be a \(word, tag\) pair, both strings, but \('"
+        DataError, match=r"`X\[0\]\[1\]` must be a \(word, tag\) pair, both strings, got \('"
     ):
         tagged.predict([[("the", "DET"), ("dog", None)]])
-    with pytest.raises(DataError, match=r"`X\[0\]\[0\]` must be a word as a string, but \('the'"):
+    with pytest.raises(DataError, match=r"`X\[0\]\[0\]` must be a word as a string, got \('the'"):
         fitted.predict(TAGGED)
 
 
@@ -150,20 +150,20 @@ def test_what_is_fitted_decides_how_sentences_are_read(tagged):
     [
         ([(0, "root"), (0, "obj")], r"`y\[3\]`: A tree must have one root, but words 1 and 2 both"),
         ([(2, "a"), (1, "b")], r"`y\[3\]`: A tree must have one root, but no word has head 0"),
-        ([(0, "root")], r"`X\[3\]` and `y\[3\]` must be equally long, but 2 and 1 came: a head"),
+        ([(0, "root")], r"`X\[3\]` and `y\[3\]` must be equally long, got 2 and 1; give a head"),
         (
             [(3, "a"), (0, "b")],
             r"`y\[3\]\[0\]`: A head must be the number of another word .*3 came",
         ),
-        ([(1, "a"), (0, "b")], r"`y\[3\]\[0\]`: A head must be .* 1 came for word 1; count words"),
+        ([(1, "a"), (0, "b")], r"`y\[3\]\[0\]`: A head must be .* 1 for word 1; count words"),
         ([("2", "a"), (0, "b")], r"`y\[3\]\[0\]`: A head must be the number of another word .*'2'"),
-        ([(2.0, "a"), (0, "b")], r"`y\[3\]\[0\]`: A head must be .*, but 2.0 came for word 1"),
+        ([(2.0, "a"), (0, "b")], r"`y\[3\]\[0\]`: A head must be .*, got 2.0 for word 1"),
         ([2, 0], r"`y\[3\]\[0\]` must be a \(head, relation\) pair, but 2 came"),
         ([(2, "a"), "ab"], r"`y\[3\]\[1\]` must be a \(head, relation\) pair, but 'ab' came"),
-        ([(2, None), (0, "b")], r"`y\[3\]\[0\]` must have a relation as a string, but None came"),
+        ([(2, None), (0, "b")], r"`y\[3\]\[0\]` must have a relation as a string, got None"),
         ([(2, "a||b"), (0, "b")], r"`y\[3\]\[0\]`: A relation must not be empty, contain '\|\|'"),
         ([(2, ""), (0, "b")], r"`y\[3\]\[0\]`: A relation must not be empty"),
-        ("ab", r"`y\[3\]` must be a list of \(head, relation\) pairs, but the string"),
+        ("ab", r"`y\[3\]` must be a list of \(head, relation\) pairs, got the string"),
     ],
 )
 def test_wrong_trees_are_refused(fitted, tree, sentence):
@@ -180,9 +180,9 @@ def test_cycles_are_refused(fitted):
 
 def test_other_wrong_data(fitted):
     for words, trees, sentence in (
-        ([], [], "`X` must have at least one word, but no sentence came"),
+        ([], [], "`X` must have at least one word, got no sentence"),
         ("the dog", Y, "`X` must be a list of sentences, .* but 'the dog' came"),
-        (X, Y[:-1], "`X` and `y` must have equally many sentences, but 16 and 15 came"),
+        (X, Y[:-1], "`X` and `y` must have equally many sentences, got 16 and 15"),
         (
             X,
             None,

@@ -310,26 +310,26 @@ def test_verbose_reports_on_standard_error(capsys):
 @pytest.mark.parametrize(
     ("words", "labels", "sentence"),
     [
-        ([], [], "`X` must have at least one word, but no sentence came"),
-        ([[], []], [[], []], "`X` must have at least one word, but only empty sentences came"),
+        ([], [], "`X` must have at least one word, got no sentence"),
+        ([[], []], [[], []], "`X` must have at least one word, got only empty sentences"),
         ("the dog", [["D", "N"]], "`X` must be a list of sentences, .* but 'the dog' came"),
-        ([["the"]], None, "`y` must be a list of sentences, each a list of labels, but None came"),
+        ([["the"]], None, "`y` must be a list of sentences, each a list of labels, got None"),
         (
             [["the"], "a dog"],
             [["D"], ["D", "N"]],
-            r"`X\[1\]` must be a list of words, but the string 'a dog' came; give a list, as in "
+            r"`X\[1\]` must be a list of words, got the string 'a dog'; give a list, as in "
             r"\['a', 'dog'\]",
         ),
-        ([["the"]], ["D"], r"`y\[0\]` must be a list of labels, but the string 'D' came"),
-        ([["the"], 5], [["D"], ["N"]], r"`X\[1\]` must be a list of words, but 5 came"),
-        ([b"the"], [["D"]], r"`X\[0\]` must be a list of words, but b'the' came"),
-        ([["the", 7]], [["D", "N"]], r"`X\[0\]\[1\]` must be a word as a string, but 7 \(int\)"),
-        ([["the"]], [[None]], r"`y\[0\]\[0\]` must be a label as a string, but None \(NoneType\)"),
-        (X, Y[:-1], "`X` and `y` must have equally many sentences, but 12 and 11 came"),
+        ([["the"]], ["D"], r"`y\[0\]` must be a list of labels, got the string 'D'"),
+        ([["the"], 5], [["D"], ["N"]], r"`X\[1\]` must be a list of words, got 5"),
+        ([b"the"], [["D"]], r"`X\[0\]` must be a list of words, got b'the'"),
+        ([["the", 7]], [["D", "N"]], r"`X\[0\]\[1\]` must be a word as a string, got 7 \(int\)"),
+        ([["the"]], [[None]], r"`y\[0\]\[0\]` must be a label as a string, got None \(NoneType\)"),
+        (X, Y[:-1], "`X` and `y` must have equally many sentences, got 12 and 11"),
         (
             [["the"], ["a", "dog"]],
             [["D"], ["D"]],
-            r"`X\[1\]` and `y\[1\]` must be equally long, but 2 and 1 came",
+            r"`X\[1\]` and `y\[1\]` must be equally long, got 2 and 1",
         ),
     ],
 )
@@ -347,9 +347,9 @@ def test_wrong_sentences_are_not_predicted(fitted):
 
 
 def test_wrong_dev_sentences():
-    with pytest.raises(DataError, match="go together, but only `X_dev` came; add `y_dev`"):
+    with pytest.raises(DataError, match="go together, got only `X_dev`; give `y_dev` too"):
         tiny().fit(X, Y, X)
-    with pytest.raises(DataError, match="go together, but only `y_dev` came; add `X_dev`"):
+    with pytest.raises(DataError, match="go together, got only `y_dev`; give `X_dev` too"):
         tiny().fit(X, Y, y_dev=Y)
     with pytest.raises(DataError, match="`X_dev` must have at least one word"):
         tiny().fit(X, Y, [[]], [[]])
@@ -358,7 +358,7 @@ def test_wrong_dev_sentences():
 
 
 def test_one_sentence_needs_dev_sentences():
-    with pytest.raises(DataError, match="at least 2 sentences with words are needed, but 1 came"):
+    with pytest.raises(DataError, match="must have at least 2 sentences with words, got 1"):
         tiny().fit([["the"], []], [["D"], []])
     assert tiny().fit([["the"]], [["D"]], [["the"]], [["D"]]).predict([["a"]]) == [["D"]]
 
