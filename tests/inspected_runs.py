@@ -10,7 +10,7 @@ import tiny_pairs
 
 from beamlearn.reports.inspector import InspectedRun
 from beamlearn.reports.inspector.server import bound, server
-from beamlearn.tasks.registry import load
+from beamlearn.tasks.loading import load
 from beamlearn.tasks.tagging.task import TAGGING
 
 NASTY = "<img src=x onerror=alert(1)>"

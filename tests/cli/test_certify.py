@@ -239,7 +239,7 @@ def test_no_iterate_so_early(files, tmp_path, capsys):
         assert beamlearn("certify", out, "--clip", 1, "--examples", 1, "--select") == 2
         assert "None of the kept iterates" in capsys.readouterr().err
     assert beamlearn("certify", out, "--clip", 1, "--figure", "bound.gif") == 2
-    assert "--figure must end in" in capsys.readouterr().err
+    assert "`figure` must end in" in capsys.readouterr().err
 
 
 def test_nothing_bounds_the_losses(files, tmp_path, capsys):

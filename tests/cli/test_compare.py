@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from beamlearn.cli.tasks import COMMANDS
-from beamlearn.comparison.metric import COST, METRICS, Metric, main_metric
 from rich.console import Console
 from tiny import begin, conllu, part, sentences
 from tiny_pairs import pairs, tsv
@@ -19,6 +17,8 @@ from beamlearn.cli.compare import Board, planned_from
 from beamlearn.cli.main import run
 from beamlearn.comparison.results import Comparison, Verdict, read_comparison, verdicts
 from beamlearn.comparison.table import markdown, shown
+from beamlearn.evaluation.metric import COST, Metric, main_metric
+from beamlearn.tasks.registry import task_named
 from beamlearn.training.run import RunError
 
 TAGGER = {"context": "streaming", "word_size": 4, "affix_size": 4, "history_size": 8}
@@ -74,7 +74,7 @@ def plan_of(data, **grid):
     files = {name: path for name, path in data.items() if name != "test"}
     chosen = {**GRID, **({"test": data["test"]} if "test" in data else {}), **grid}
     values = {"data": files, "tagger": TAGGER, "learning": LEARNING, "compare": chosen}
-    return planned_from(COMMANDS["tag"], values, "")
+    return planned_from(task_named("tag"), values, "")
 
 
 @pytest.fixture(scope="module")
@@ -275,7 +275,7 @@ def test_what_cannot_be_trained_at_a_width_or_is_there_already_is_left_out(data,
 def test_beta_is_for_interpolate_alone(data):
     values = {"data": {k: v for k, v in data.items() if k != "test"}, "learning": {"beta": 0.5}}
     grid = {"strategies": "interpolate,continue", "widths": 2}
-    found = planned_from(COMMANDS["tag"], {**values, "compare": grid}, "")
+    found = planned_from(task_named("tag"), {**values, "compare": grid}, "")
     assert [cell.learning.beta for cell in found.cells] == ["0.5", None]
 
 
@@ -352,7 +352,7 @@ def test_transducers_are_compared_by_their_wrong_outputs(tmp_path):
     )
     assert beamlearn_compare("transduce", *given, "--out", tmp_path / "out") == 0
     found = read_comparison(tmp_path / "out")
-    assert found.metric == METRICS["transduce"][0]
+    assert found.metric == task_named("transduce").metrics[0]
     assert found.examples == 6
 
 
@@ -450,10 +450,11 @@ def test_less_may_be_better():
 
 
 def test_what_matters_most():
-    assert main_metric("tag", [{"accuracy": 1, "f1": 1}]).name == "f1"
-    assert main_metric("tag", [{"accuracy": 1}]).name == "accuracy"
-    assert main_metric("parse", [{"las": 1, "uas": 1}]).name == "las"
-    assert main_metric("fold", [{"cost": 1}]) == COST
+    tagging = task_named("tag").metrics
+    assert main_metric(tagging, [{"accuracy": 1, "f1": 1}]).name == "f1"
+    assert main_metric(tagging, [{"accuracy": 1}]).name == "accuracy"
+    assert main_metric(task_named("parse").metrics, [{"las": 1, "uas": 1}]).name == "las"
+    assert main_metric((), [{"cost": 1}]) == COST
 
 
 def test_verdicts_are_corrected_width_by_width():

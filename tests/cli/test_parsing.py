@@ -220,7 +220,7 @@ def test_evaluate_at_several_widths(trained, capsys):
 
 def test_a_parser_that_looks_at_tags_needs_them(tagged, blind, capsys):
     assert beamlearn("predict", tagged, blind) == 2
-    assert "blind.conllu:2: This parser looks at the tags in column UPOS" in one_sentence(capsys)
+    assert "blind.conllu:2: This parser needs a tag in column UPOS" in one_sentence(capsys)
     blind.write_text(conllu(sentences(6, seed=1, tagged=True), blind=True))
     assert beamlearn("predict", tagged, blind) == 0
     assert all(fault(tree.heads) is None for tree in trees(capsys.readouterr().out))
@@ -298,7 +298,7 @@ def test_wrong_settings_are_answered_in_a_sentence(tmp_path, capsys):
     for arguments, sentence in (
         (["--system", "arc"], "'arc-hybrid', 'arc-eager', 'arc-standard' or 'covington'"),
         (["--system", "covington", "--crossing", "lift"], "`crossing` must be keep for the system"),
-        (["--tags", "xpos"], "train.conllu:2: This parser looks at the tags in column XPOS"),
+        (["--tags", "xpos"], "train.conllu:2: This parser needs a tag in column XPOS"),
     ):
         assert train(tmp_path, *arguments) == 2
         assert sentence in one_sentence(capsys)

@@ -300,10 +300,10 @@ def test_other_options_are_refused(trained, tmp_path, capsys):
     ("text", "sentence"),
     [
         ("", "train.tsv: The file must have at least one pair, got none."),
-        ("a b\nc d\n", "train.tsv: Every line must be a source and a target with a tab between"),
+        ("a b\nc d\n", "train.tsv: Every line must have a source and a target with a tab between"),
         ("a\tx\nb x\n", "train.tsv:2: A line must have a tab between source and target, but 'b x'"),
         ("a\tx\nb\ty\tz\n", "train.tsv:2: A line must have one tab, between source and target"),
-        ("a\tx\n\nb\ty\n", "train.tsv:2: A source and a target with a tab between them were"),
+        ("a\tx\n\nb\ty\n", "train.tsv:2: A line must have a source and a target with a tab"),
     ],
 )
 def test_wrong_lines_are_answered_with_file_and_line(trained, tmp_path, capsys, text, sentence):

@@ -131,10 +131,10 @@ def test_tags_come_with_the_words(tagged, fitted):
     with pytest.raises(DataError, match=r"`X\[0\]\[0\]` must be a \(word, tag\) pair, but"):
         tagged.predict(X)
     with pytest.raises(
-        DataError, match=r"`X\[0\]\[1\]` must be a \(word, tag\) pair, both strings, but \('"
+        DataError, match=r"`X\[0\]\[1\]` must be a \(word, tag\) pair, both strings, got \('"
     ):
         tagged.predict([[("the", "DET"), ("dog", None)]])
-    with pytest.raises(DataError, match=r"`X\[0\]\[0\]` must be a word as a string, but \('the'"):
+    with pytest.raises(DataError, match=r"`X\[0\]\[0\]` must be a word as a string, got \('the'"):
         fitted.predict(TAGGED)
 
 
@@ -151,12 +151,12 @@ def test_what_is_fitted_decides_how_sentences_are_read(tagged):
     [
         ([(0, "root"), (0, "obj")], r"`y\[3\]`: A tree must have one root, but words 1 and 2 both"),
         ([(2, "a"), (1, "b")], r"`y\[3\]`: A tree must have one root, but no word has head 0"),
-        ([(0, "root")], r"`X\[3\]` and `y\[3\]` must be equally long, got 2 and 1: a head"),
+        ([(0, "root")], r"`X\[3\]` and `y\[3\]` must be equally long, got 2 and 1; give a head"),
         (
             [(3, "a"), (0, "b")],
             r"`y\[3\]\[0\]`: A head must be the number of another word .*3 came",
         ),
-        ([(1, "a"), (0, "b")], r"`y\[3\]\[0\]`: A head must be .* 1 came for word 1; count words"),
+        ([(1, "a"), (0, "b")], r"`y\[3\]\[0\]`: A head must be .* 1 for word 1; count words"),
         ([("2", "a"), (0, "b")], r"`y\[3\]\[0\]`: A head must be the number of another word .*'2'"),
         ([(2.0, "a"), (0, "b")], r"`y\[3\]\[0\]`: A head must be .*, got 2.0 for word 1"),
         ([2, 0], r"`y\[3\]\[0\]` must be a \(head, relation\) pair, got 2"),
@@ -164,7 +164,7 @@ def test_what_is_fitted_decides_how_sentences_are_read(tagged):
         ([(2, None), (0, "b")], r"`y\[3\]\[0\]` must have a relation as a string, got None"),
         ([(2, "a||b"), (0, "b")], r"`y\[3\]\[0\]`: A relation must not be empty, contain '\|\|'"),
         ([(2, ""), (0, "b")], r"`y\[3\]\[0\]`: A relation must not be empty"),
-        ("ab", r"`y\[3\]` must be a list of \(head, relation\) pairs, but the string"),
+        ("ab", r"`y\[3\]` must be a list of \(head, relation\) pairs, got the string"),
     ],
 )
 def test_wrong_trees_are_refused(fitted, tree, sentence):

@@ -323,8 +323,8 @@ def test_verbose_reports_on_standard_error(capsys):
         ([["the"]], ["D"], r"`y\[0\]` must be a list of labels, got the string 'D'"),
         ([["the"], 5], [["D"], ["N"]], r"`X\[1\]` must be a list of words, got 5"),
         ([b"the"], [["D"]], r"`X\[0\]` must be a list of words, got b'the'"),
-        ([["the", 7]], [["D", "N"]], r"`X\[0\]\[1\]` must be a word as a string, but 7 \(int\)"),
-        ([["the"]], [[None]], r"`y\[0\]\[0\]` must be a label as a string, but None \(NoneType\)"),
+        ([["the", 7]], [["D", "N"]], r"`X\[0\]\[1\]` must be a word as a string, got 7 \(int\)"),
+        ([["the"]], [[None]], r"`y\[0\]\[0\]` must be a label as a string, got None \(NoneType\)"),
         (X, Y[:-1], "`X` and `y` must have equally many sentences, got 12 and 11"),
         (
             [["the"], ["a", "dog"]],
@@ -347,9 +347,9 @@ def test_wrong_sentences_are_not_predicted(fitted):
 
 
 def test_wrong_dev_sentences():
-    with pytest.raises(DataError, match="go together, got only `X_dev`; add `y_dev`"):
+    with pytest.raises(DataError, match="go together, got only `X_dev`; give `y_dev` too"):
         tiny().fit(X, Y, X)
-    with pytest.raises(DataError, match="go together, got only `y_dev`; add `X_dev`"):
+    with pytest.raises(DataError, match="go together, got only `y_dev`; give `X_dev` too"):
         tiny().fit(X, Y, y_dev=Y)
     with pytest.raises(DataError, match="`X_dev` must have at least one word"):
         tiny().fit(X, Y, [[]], [[]])
@@ -358,7 +358,7 @@ def test_wrong_dev_sentences():
 
 
 def test_one_sentence_needs_dev_sentences():
-    with pytest.raises(DataError, match="at least 2 sentences with words are needed, got 1"):
+    with pytest.raises(DataError, match="must have at least 2 sentences with words, got 1"):
         tiny().fit([["the"], []], [["D"], []])
     assert tiny().fit([["the"]], [["D"]], [["the"]], [["D"]]).predict([["a"]]) == [["D"]]
 

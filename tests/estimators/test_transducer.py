@@ -150,7 +150,7 @@ def test_empty_strings_are_data():
         ([b"a"], ["x"], r"`X\[0\]` must be a string, got b'a' \(bytes\)"),
         (["a"], "x", "`y` must be a list of strings, or of lists of them .*, got 'x'"),
         (["a"], [3], r"`y\[0\]` must be a string, got 3 \(int\)"),
-        (["a", "b"], ["x", ["y", None]], r"`y\[1\]\[1\]` must be a string, but None"),
+        (["a", "b"], ["x", ["y", None]], r"`y\[1\]\[1\]` must be a string, got None"),
         (["a", "b"], ["x", []], r"`y\[1\]` must have at least one reference, got none"),
         (["a", "b"], ["x"], "`X` and `y` must have equally many strings, got 2 and 1"),
         ([], [], "`X` must have at least one string, got none"),
@@ -163,9 +163,9 @@ def test_wrong_data_is_refused(brief, texts, right, sentence):
 
 
 def test_other_wrong_data(brief):
-    with pytest.raises(DataError, match=r"`X\[0\]` must be a string, but 3"):
+    with pytest.raises(DataError, match=r"`X\[0\]` must be a string, got 3"):
         brief.predict([3])
-    with pytest.raises(DataError, match=r"`y_dev\[0\]` must be a string, but 3"):
+    with pytest.raises(DataError, match=r"`y_dev\[0\]` must be a string, got 3"):
         tiny().fit(X, Y, ["a"], [3])
     with pytest.raises(DataError, match=r"^`y\[1\]`: A target may have 6 tokens, .* has 9; set"):
         tiny().fit(["a", "b", "c"], ["a", "b b b b b b b b b", "c"])

@@ -75,7 +75,7 @@ def test_the_outcome_names_the_step_of_the_first_fall(both):
             step = seen.drops[0].dropped.step
             assert f"costs {seen.regret:.0f} more" in seen.outcome
             assert f"step {step} ({seen.subject.headings[step - 1]!r})" in seen.outcome
-            assert seen.diagnosis.startswith(("A search error", "A model error"))
+            assert seen.diagnosis.startswith(("Search error", "Model error"))
         outcomes.add(seen.outcome)
     assert len(outcomes) > 1
 
@@ -86,7 +86,7 @@ def test_whose_error_it_is_agrees_with_evaluate(both):
     batches = [[example] for example in examples]
     found = bl.evaluate(batches, run.model, run.model.scorer, 1, references=True)
     for error, (_, _, seen) in zip(found.search_errors, searches(run, width=1), strict=True):
-        assert bool(error) == (seen.diagnosis or "").startswith("A search error")
+        assert bool(error) == (seen.diagnosis or "").startswith("Search error")
 
 
 def test_without_a_right_output_there_are_no_costs(both):
@@ -103,7 +103,7 @@ def test_a_tag_that_does_not_exist_is_no_fault_of_the_search(both):
     run, strange = both[0], TaggedSentences([["the"]], [["NEW"]])
     seen = inspect_search(TAGGING, run.model, TAGGING.subject(run.model, strange, 0), 3)
     assert seen.regret == 0
-    assert seen.outcome == "The output costs 1: no output that can be built costs less."
+    assert seen.outcome == "The output costs 1: no possible output costs less."
 
 
 def test_right_tags_that_are_mistyped_are_refused(both):
@@ -160,21 +160,21 @@ def test_one_output_ends_where_the_other_goes_on():
     assert difference({"x": short, "y": long}) == (
         "They differ from step 2 on: x takes the end, y takes 'ab'."
     )
-    assert difference({"x": long, "y": long}) == "Both come to the same output, by the same steps."
+    assert difference({"x": long, "y": long}) == "Both reach the same output by the same steps."
 
 
-def test_where_two_runs_part(both):
+def test_where_two_runs_differ(both):
     said = set()
     for number in range(both[0].size):
         found = inspect_input(both, InputRequest(1, number=number))
         one, two = (seen.path for seen in found.searches.values())
         places = [at for at, (a, b) in enumerate(zip(one, two, strict=True)) if a != b]
         if places:
-            assert f"At step {places[0] + 1} " in found.difference
+            assert f"from step {places[0] + 1} " in found.difference
             assert f"one takes {one[places[0]]!r}" in found.difference
             assert f"two takes {two[places[0]]!r}" in found.difference
         else:
-            assert found.difference.startswith("Both come to the same output")
+            assert found.difference.startswith("Both reach the same output")
         said.add(bool(places))
     assert said == {True, False}
 
@@ -217,7 +217,7 @@ def test_addresses_that_can_be_answered():
         ("sentence=0", 5, 400, "from 1 to 5"),
         ("sentence=6", 5, 400, "from 1 to 5"),
         ("sentence=\u0663", 5, 400, "from 1 to 5"),
-        ("sentence=1", 0, 400, "no file was given"),
+        ("sentence=1", 0, 400, "`sentence` needs a file"),
         ("width=-1", 5, 400, "`width` must be a whole number from 1 to 64, got '-1'"),
         ("width=1e9", 5, 400, "from 1 to 64"),
         ("width=" + "9" * 5000, 5, 400, "from 1 to 64"),
@@ -227,11 +227,11 @@ def test_addresses_that_can_be_answered():
         ("text=%ed%a0%80", 5, 400, "UTF-8"),
         ("text=a%00b", 5, 400, "control characters"),
         ("text=a%1b%5b31m", 5, 400, "control characters"),
-        ("text=a&right=%00", 5, 400, "right output must be text"),
+        ("text=a&right=%00", 5, 400, "right output must not have control characters"),
         ("text=" + "a" * 2001, 5, 413, "2,000 characters and 500 words, got 2,001 and 1"),
         ("text=" + "a+" * 501, 5, 413, "500 words"),
-        ("right=a", 5, 400, "belongs to a `text`"),
-        ("text=a&sentence=1", 5, 400, "both came"),
+        ("right=a", 5, 400, "`right` needs a `text`"),
+        ("text=a&sentence=1", 5, 400, "got both"),
         ("width=1&width=2", 5, 400, "once"),
         ("sentenc=1", 5, 400, "Did you mean 'sentence'"),
         ("text=" + "a" * 60_000, 5, 414, "50,000 characters after the question mark"),

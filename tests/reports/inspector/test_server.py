@@ -82,8 +82,8 @@ def test_an_input_that_was_typed_stays_in_the_form(url):
         ("?text=" + "a" * 55_000, 414, "50,000 characters"),
         ("?" + "&".join(f"x{n}=1" for n in range(2000)), 400, "no parameter called"),
         ("?<script>alert(1)</script>=1", 400, "no parameter called"),
-        ("nowhere", 404, "There is one page"),
-        ("..%2f..%2fetc/passwd", 404, "There is one page"),
+        ("nowhere", 404, "The only page is /"),
+        ("..%2f..%2fetc/passwd", 404, "The only page is /"),
     ],
 )
 def test_wrong_requests_are_answered_with_a_sentence(url, query, status, sentence):
@@ -185,7 +185,7 @@ def test_it_listens_on_the_loopback_alone():
     with bound(0) as listening:
         address, port = listening.getsockname()
         assert address == "127.0.0.1"
-        with pytest.raises(SettingsError, match=f"`port` must be free, but {port} is not"):
+        with pytest.raises(SettingsError, match=f"`port` must be free, got {port}"):
             bound(port)
 
 
@@ -218,7 +218,7 @@ def test_the_command_serves_until_it_is_interrupted(folder):
 
 def test_a_page_without_a_file_asks_for_an_input(folder):
     from beamlearn.reports.inspector import InspectedRun
-    from beamlearn.tasks.registry import load
+    from beamlearn.tasks.loading import load
     from beamlearn.tasks.transduction.task import TRANSDUCTION
 
     model, _ = load(folder / "sounds")

@@ -117,7 +117,7 @@ def test_nothing_to_report():
 
 
 def test_words_and_tags_go_together():
-    with pytest.raises(ValueError, match="Every word must have a right tag"):
+    with pytest.raises(ValueError, match="must have one tag for each word"):
         report(small(), [["the", "dog"]], [["D"]], 2)
 
 

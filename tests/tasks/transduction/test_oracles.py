@@ -414,7 +414,7 @@ def test_spellings_as_a_tensor(batch):
 
 def test_every_action_needs_a_spelling():
     space = Batch([[[1, 2]]], [3], [[]] * 3).space()
-    with pytest.raises(ValueError, match="a row for each of 3 actions, `END` among them, but 2"):
+    with pytest.raises(ValueError, match="a row for each of 3 actions, including `END`, got 2"):
         ChrfOracle(space, [[0], [1]])
 
 

@@ -126,12 +126,12 @@ def test_a_warm_start_chooses_anew_what_weights_do_not_depend_on():
         ({"cost": "chrf", "substitution": 0.5}, "`substitution` is only for `cost` = edit, got"),
         (
             {"insertion": 0, "deletion": 0},
-            "`insertion` or `deletion` must be above 0, as otherwise every output is right, but "
-            "both are 0; raise one of them.$",
+            "`insertion` or `deletion` must be above 0, as otherwise every output is right, got "
+            "0 for both; raise one of them.$",
         ),
         (
             {"length_factor": 0, "length_extra": 0},
-            "`length_factor` or `length_extra` must be above 0, .* both are 0; raise one of them.$",
+            "`length_factor` or `length_extra` must be above 0, .* got 0 for both; raise one of them.$",
         ),
         (
             {"model": "transformer", "size": 90, "heads": 4},
