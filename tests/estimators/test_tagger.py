@@ -224,7 +224,7 @@ def test_the_width_is_that_of_the_training(fitted):
     assert fitted.evaluate(X, Y).width == 2
     assert fitted.evaluate(X, Y, width=3).width == 3
     assert tiny(algorithm="log_likelihood", width=None).fit(X, Y).evaluate(X, Y).width == 1
-    with pytest.raises(ValueError, match="`width` must be at least 1, but 0 came"):
+    with pytest.raises(ValueError, match="`width` must be at least 1, got 0"):
         fitted.predict(X, width=0)
 
 

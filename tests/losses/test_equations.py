@@ -245,21 +245,21 @@ scores = torch.zeros(2, 3)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((scores, scores, 0), "`width` must be at least 1, but 0 came"),
-        ((scores, scores, -2), "`width` must be at least 1, but -2 came"),
+        ((scores, scores, 0), "`width` must be at least 1, got 0"),
+        ((scores, scores, -2), "`width` must be at least 1, got -2"),
         ((scores, scores, torch.tensor([1, 0])), "one per row, all at least 1"),
         ((scores, scores, torch.tensor([1])), "one per row, all at least 1"),
-        ((scores, torch.zeros(2, 4), 1), r"must have one shape.*\(2, 3\) and \(2, 4\) came"),
+        ((scores, torch.zeros(2, 4), 1), r"must have the same shape.*got \(2, 3\) and \(2, 4\)"),
         ((torch.zeros(2, 3, 1), torch.zeros(2, 3, 1), 1), "flatten slots and actions"),
         ((scores, scores, 1, torch.ones(2, 4).bool()), r"`mask` must have the shape of `scores`"),
         (
             (scores.long(), scores, 1),
-            "`scores` must be floating-point numbers, but torch.int64 came",
+            "`scores` must be floating-point numbers, got torch.int64",
         ),
-        ((scores, scores, 1, torch.ones(2, 3)), "`mask` must be boolean, but torch.float32 came"),
+        ((scores, scores, 1, torch.ones(2, 3)), "`mask` must be boolean, got torch.float32"),
         ((scores, scores, torch.tensor([1.5, 2.0])), "one per row, all at least 1"),
-        ((scores * torch.nan, scores, 1), "Scores must be finite, but NaN"),
-        ((scores, scores + torch.inf, 1), "Costs must be finite, but NaN or an infinity came"),
+        ((scores * torch.nan, scores, 1), "Scores must be finite, got NaN"),
+        ((scores, scores + torch.inf, 1), "Costs must be finite, got NaN or an infinity"),
     ],
 )
 @pytest.mark.usefixtures("no_shape_checks")

@@ -95,7 +95,7 @@ def test_a_beam_holds_at_least_one_node(width):
     space = bl.GraphSpace(0, lambda n: [1, 2] if n == 0 else [], cost=len)
     scorer = bl.FunctionScorer(lambda path: path[-1])
     for search in (bl.beam_search, bl.beam_trajectory):
-        with pytest.raises(ValueError, match=f"`width` must be at least 1, but {width} came"):
+        with pytest.raises(ValueError, match=f"`width` must be at least 1, got {width}"):
             search(space, scorer, width=width)
 
 

@@ -206,7 +206,7 @@ def test_scores_that_cannot_be_ranked_are_refused():
 def test_wrong_arguments():
     space = bl.GraphSpace("", lambda word: [word + "a"])
     scorer = bl.FunctionScorer(len)
-    with pytest.raises(ValueError, match="must be True, False or \"never\", but 'always' came"):
+    with pytest.raises(ValueError, match="must be True, False or \"never\", got 'always'"):
         pooled_search(space, scorer, early_stopping="always")
     with pytest.raises(ValueError, match="`width` must be at least 1"):
         pooled_search(space, scorer, 0)

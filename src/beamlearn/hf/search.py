@@ -56,7 +56,7 @@ def beam_search(
       both count. The outputs are the same but for "never" with a positive penalty.
     - Where fewer than `width` hypotheses exist (fewer tokens than `width`, one or two steps),
       `generate` fills up with copies that have scores near -1e9; here `result.final_mask` and
-      `nbest` tell what exists.
+      `nbest` show what exists.
 
     >>> import torch
     >>> from transformers import T5Config, T5ForConditionalGeneration

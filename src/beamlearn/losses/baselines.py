@@ -1,4 +1,4 @@
-"""What people compare with: objectives that are not in the paper, in the form of its losses."""
+"""Baselines: objectives that are not in the paper, written as losses over A_b."""
 
 import torch
 from torch.nn.functional import log_softmax
@@ -16,11 +16,11 @@ def optimal_completion(
 
     l(s, c) = KL(q || softmax(s)),  q = softmax(-c / temperature);  at 0, uniform over the cheapest
 
-    Convex. Needs full costs. It asks for all that is right, where log_loss_neighbors asks for
+    Convex. Needs full costs. It raises all cheapest neighbors, where log_loss_neighbors raises
     star(1) alone; with one cheapest neighbor the two are equal.
     """
     if temperature < 0:
-        raise ValueError(f"`temperature` must be at least 0, but {temperature} came.")
+        raise ValueError(f"`temperature` must be at least 0, got {temperature}.")
     beam = Ranked(scores, costs, width, mask)
     dear = beam.fill(beam.c, torch.inf)
     dear = dear / temperature if temperature else dear.where(dear == 0, torch.inf)

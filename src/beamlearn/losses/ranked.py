@@ -182,23 +182,21 @@ def _check(scores: Tensor, costs: Tensor, width: Width, mask: Mask) -> None:
     """Refuse arguments that do not fit together."""
     if scores.ndim != 2 or scores.shape != costs.shape:
         raise ValueError(
-            "`scores` and `costs` must have one shape, batch x neighbors, but "
-            f"{tuple(scores.shape)} and {tuple(costs.shape)} came; flatten slots and actions."
+            "`scores` and `costs` must have the same shape, batch x neighbors, got "
+            f"{tuple(scores.shape)} and {tuple(costs.shape)}; flatten slots and actions."
         )
     if mask is not None and mask.shape != scores.shape:
         raise ValueError(
-            f"`mask` must have the shape of `scores`, {tuple(scores.shape)}, but "
-            f"{tuple(mask.shape)} came."
+            f"`mask` must have the shape of `scores`, {tuple(scores.shape)}, got "
+            f"{tuple(mask.shape)}."
         )
     if not scores.is_floating_point():
         raise ValueError(
-            f"`scores` must be floating-point numbers, but {scores.dtype} came; convert them with "
+            f"`scores` must be floating-point numbers, got {scores.dtype}; convert them with "
             "`.float()`."
         )
     if mask is not None and mask.dtype != torch.bool:
-        raise ValueError(
-            f"`mask` must be boolean, but {mask.dtype} came; convert it with `.bool()`."
-        )
+        raise ValueError(f"`mask` must be boolean, got {mask.dtype}; convert it with `.bool()`.")
     if not isinstance(width, Tensor):
         check_width(width)
     elif (
@@ -207,8 +205,8 @@ def _check(scores: Tensor, costs: Tensor, width: Width, mask: Mask) -> None:
         or bool((width < 1).any())
     ):
         raise ValueError(
-            f"`width` must be a whole number or one per row, all at least 1, but {width} came "
-            f"for {scores.shape[0]} rows."
+            f"`width` must be a whole number or one per row, all at least 1, got {width} for "
+            f"{scores.shape[0]} rows."
         )
 
 
@@ -216,6 +214,6 @@ def _check_finite(name: str, values: Tensor, mask: Tensor) -> None:
     finite = isfinite(float(values.detach().sum()))  # or a sum that overflowed, or junk outside
     if not finite and not bool((torch.isfinite(values) | ~mask).all()):
         raise ValueError(
-            f"{name} must be finite, but NaN or an infinity came; mask out what is not a "
-            "neighbor, and look for an overflow in what computed the rest."
+            f"{name} must be finite, got NaN or an infinity; mask out entries that are not "
+            "neighbors, and look for an overflow where the others were computed."
         )

@@ -28,7 +28,7 @@ class History(nn.Module):
 
     Two things make it cheap beside a cell that is run on every slot: the input half of the
     gates is a table with one row per action, and the recurrent half is computed once for every
-    hypothesis that has descendants, of which a beam has fewer than slots.
+    hypothesis with descendants; a beam has fewer of them than slots.
     """
 
     def __init__(self, actions: int, size: int, embedding: int, kind: Cell = "lstm") -> None:

@@ -43,7 +43,7 @@ class Selection:
     """The trajectory ends here although the next beam is not terminal."""
 
     def end(self, where: Bool[Tensor, " batch"]) -> "Selection":
-        """Stop after this transition `where` told to."""
+        """Stop after this transition where `where` is True."""
         return replace(self, stopped=self.stopped | where)
 
     def singleton(self) -> "Selection":
@@ -123,7 +123,7 @@ def expand(space: SearchSpace[Any], scorer: Scorer, beam: Beam) -> Neighbors:
 def scored(
     scorer: Scorer, beam: Beam, expansion: Expansion, local: Float[Tensor, "batch k a"]
 ) -> Neighbors:
-    """The same from the numbers of a scorer."""
+    """`expand`, given the numbers of a scorer."""
     if local.dtype in (torch.float16, torch.bfloat16):
         local = local.float()  # sums along a path would run out of digits
     check_shape(local, (*beam.kept.shape, expansion.actions), "scores", "scorer")
@@ -244,7 +244,7 @@ class Step:
 
 
 def take(beam: Beam, neighbors: Neighbors, ranked: Selection) -> Step:
-    """Look up what a selection leads to; complain about scores that cannot be ranked."""
+    """Look up what a selection leads to; refuse scores that cannot be ranked."""
     entries = neighbors.look_up(ranked.index)
     check_best_scores(entries.scores.detach()[:, 0], beam.examples)
     ended = ranked.terminal | ranked.stopped
@@ -320,7 +320,7 @@ def transition_cost(neighbors: Neighbors, chosen: Selection) -> Float[Tensor, " 
 def effective_width(neighbors: Neighbors, width: int, finish: Finish) -> Int[Tensor, " batch"]:
     """The width of a transition: k, or 1 into a terminal beam (decision 2).
 
-    With finish="first" a terminal neighbor survives only on top, so the width is 1, too, where
+    With finish="first" a terminal neighbor survives only on top, so the width is also 1 where
     the best-scored neighbor is terminal or the cheapest one is.
     """
     single = neighbors.only_terminal

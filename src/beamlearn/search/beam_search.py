@@ -90,7 +90,7 @@ class SearchResult:
 
     def draw(self, example: int = 0) -> "Drawing":
         """The search of one example as a picture; a notebook shows it."""
-        from ..reports.search_drawing import Drawing  # HTML is for those who look
+        from ..reports.search_drawing import Drawing  # imported only if something is drawn
 
         return Drawing(self.history(example))
 
@@ -158,8 +158,8 @@ def exhaustive_search(
     widest = max((int(step.ranked.sum(dim=-1).max()) for step in result.trace.steps), default=0)
     if widest >= limit:
         raise ValueError(
-            f"Exhaustive search is for spaces of fewer than `limit` = {limit} nodes at one depth, "
-            "but this one has more; raise `limit` or check a smaller example."
+            f"Exhaustive search needs a space with fewer than `limit` = {limit} nodes at each depth, "
+            "but this one has more; raise `limit`, or use a smaller example."
         )
     return result
 

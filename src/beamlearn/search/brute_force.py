@@ -45,8 +45,8 @@ def levels(space: SearchSpace[Any], limit: int) -> list[Level]:
         width = int(inner.sum(dim=-1).max()) if inner.numel() else 0
         if width * len(space) > limit or len(found) > limit:
             raise TooLargeError(
-                f"Only spaces of at most `limit` = {limit:,} nodes at one depth, and as many "
-                "depths, are listed, but this one has more; use a smaller example or raise `limit`."
+                f"A space can be listed if it has at most `limit` = {limit:,} nodes at each depth, and "
+                "as many depths, but this one has more; use a smaller example, or raise `limit`."
             )
         order = inner.to(torch.int8).argsort(dim=-1, descending=True, stable=True)[:, :width]
         child = (inner.cumsum(dim=-1) - 1).masked_fill(~inner, -1).view_as(legal)
@@ -105,7 +105,7 @@ class BruteForceOracle(Oracle):
         rows = move.keep(memory.rows)
         slots = move.follow(memory.slots)
         child = self.levels[memory.depth].child[rows[:, None], slots, move.actions]
-        # Past the last level only finished hypotheses are left, and nobody reads their costs.
+        # Past the last level only finished hypotheses are left, and their costs are not read.
         return Place(min(memory.depth + 1, len(self.levels) - 1), rows, child.clamp(min=0))
 
 

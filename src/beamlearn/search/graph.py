@@ -61,7 +61,7 @@ class GraphSpace(NumberedSpace):
     ) -> "GraphSpace":
         """Search a networkx `DiGraph`; with `weight`, that edge attribute is the step cost."""
         if initial not in graph:
-            raise ValueError(f"`initial` must be a node of the graph, but {initial!r} is not.")
+            raise ValueError(f"`initial` must be a node of the graph, got {initial!r}.")
         step_cost = None if weight is None else (lambda u, v: float(graph.edges[u, v][weight]))
         return cls(initial, graph.successors, cost, max_depth, max_visits, step_cost=step_cost)
 
@@ -161,8 +161,8 @@ class GraphTask:
     """The task of searching Python graphs: a batch is a list of examples.
 
     `build(example)` makes the `GraphSpace` of one example, with its costs. It is called once
-    for each example object, and what is found out about its graph is kept for later epochs; so give
-    the same objects again, not copies of them.
+    for each example object, and what is computed for its graph is kept for later epochs, so
+    pass the same objects again, not copies.
     """
 
     def __init__(self, build: Callable[[Any], GraphSpace]) -> None:

@@ -187,7 +187,7 @@ def transition_row(
 ) -> tuple[Row, list[float]]:
     """A transition between neighbors with costs, in a row of the batch; and c* of its nodes.
 
-    A terminal beam holds the result alone; if the learned policy has it, too, the others that it
+    A terminal beam holds only the result; if the learned policy also has it, the others that it
     ranks are listed with it. Where a strategy stops, the last beam need not be terminal.
     """
     index = step.slots[row] * neighbors.actions + step.actions[row]

@@ -33,7 +33,7 @@ def pooled_search(
     early_stopping: EarlyStopping = False,
     max_steps: int | None = None,
 ) -> SearchResult:
-    """Find outputs with k hypotheses that run and a pool of up to k that have ended.
+    """Search with k running hypotheses and a pool of up to k finished ones.
 
     At every step, of the neighbors A_b of the running hypotheses:
 
@@ -46,7 +46,7 @@ def pooled_search(
     its pool is full and, by `early_stopping`, not expected to change; then its n-best list is
     the pool. "never" takes `max_steps` of the search or the space for the greatest length.
 
-    This is the search that `generate` of the library transformers made known. In
+    This is the search of `generate` in the transformers library. In
     `beam_search(finish="pad")` a finished hypothesis keeps a slot and competes with the
     running ones, so the beam narrows as hypotheses end; that is the policy which training
     assumes, and the one to use with a scorer that was trained by it. Here k hypotheses run to
@@ -89,13 +89,13 @@ def pooled_search(
 def _check(early_stopping: object) -> None:
     if not isinstance(early_stopping, bool) and early_stopping != "never":
         raise ValueError(
-            f'`early_stopping` must be True, False or "never", but {early_stopping!r} came.'
+            f'`early_stopping` must be True, False or "never", got {early_stopping!r}.'
         )
 
 
 @dataclass(frozen=True)
 class Slots:
-    """Some hypotheses of each example, and the slot and action from which each came."""
+    """Some hypotheses of each example, with the slot and action that led to each."""
 
     scores: Float[Tensor, "batch m"]
     there: Bool[Tensor, "batch m"]

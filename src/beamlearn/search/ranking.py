@@ -1,7 +1,7 @@
 """The one total order of neighbors: by score or by cost, ties to the smaller index.
 
 Transitions, losses and decoding all rank through this module, so they never disagree on
-who is in the beam. Every function gives the same answer on every device and for every
+which nodes are in the beam. Every function gives the same answer on every device and for every
 composition of the batch, exact ties included (`torch.topk` promises neither).
 """
 
@@ -139,7 +139,7 @@ def top_children(
 
 
 SPARED = 65536
-"""Chunks pay when so many entries need not be ranked (benchmarks/selection.py)."""
+"""Chunks pay off from this many entries on (benchmarks/selection.py)."""
 
 
 def _chunk(n: int, k: int) -> int:

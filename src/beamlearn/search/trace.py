@@ -1,4 +1,4 @@
-"""The beams that a search visited, kept as back-pointers and read back when asked for."""
+"""The beams that a search visited, kept as back-pointers and read back on demand."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Path:
-    """How one hypothesis came about: its actions, and what each added to its score."""
+    """The actions of one hypothesis, and what each added to its score."""
 
     actions: list[int]
     step_scores: list[float]
