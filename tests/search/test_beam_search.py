@@ -113,6 +113,6 @@ def test_gradients_flow_through_the_scores_on_request():
     )
     assert not bl.beam_search(space, scorer).scores.requires_grad
     result = bl.beam_search(space, scorer, width=2, gradients=True)
-    (gradient,) = torch.autograd.grad(result.final_scores.sum(), scorer.theta)
+    (gradient,) = torch.autograd.grad(result.nbest_scores.sum(), scorer.theta)
     counts = [h.output[-1].count("b") for h in result.nbest[0]]
     assert gradient.tolist() == [sum(counts), 4]

@@ -40,7 +40,7 @@ def test_vectors_are_features_too(vector):
 def test_hashed_features_do_not_depend_on_the_process():
     scorer = bl.LinearScorer(lambda path: {f"last={path[-1][-1]}": 1.0}, size=1000)
     result = bl.beam_search(letters(1), scorer, width=2, gradients=True)
-    (gradient,) = torch.autograd.grad(result.final_scores.sum(), scorer.theta)
+    (gradient,) = torch.autograd.grad(result.nbest_scores.sum(), scorer.theta)
     assert gradient.nonzero()[:, 0].tolist() == [9, 123]
 
 

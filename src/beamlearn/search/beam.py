@@ -304,7 +304,7 @@ def final_choice(beam: Beam, scale: float) -> Neighbors:
 
 def beam_cost(neighbors: Neighbors, chosen: Selection) -> Float[Tensor, " batch"]:
     """c*(b'), the cost of the cheapest node of the next beam."""
-    costs = neighbors.any_costs.gather(-1, chosen.index)
+    costs = neighbors.unmasked_costs.gather(-1, chosen.index)
     return costs.masked_fill(~chosen.kept, torch.inf).amin(dim=-1)
 
 
@@ -326,7 +326,7 @@ def effective_width(neighbors: Neighbors, width: int, finish: Finish) -> Int[Ten
     single = neighbors.only_terminal
     if finish == "first":
         _, hat = neighbors.best(1)
-        star = least(neighbors.fill(neighbors.any_costs, torch.inf))
+        star = least(neighbors.fill(neighbors.unmasked_costs, torch.inf))
         for first in (hat, star):
             single = single | neighbors.look_up(first).terminal[:, 0]
     return torch.where(single, 1, width)

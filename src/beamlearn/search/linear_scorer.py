@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from ..check import unknown
-from .growing_tensor import Column
+from .growing_tensor import GrowingTensor
 from .neighbors import Move
 from .scorer import Scorer
 from .space import NumberedSpace
@@ -109,10 +109,10 @@ class FeatureTable:
     """phi of the nodes of one numbering, as sparse rows one after another."""
 
     def __init__(self) -> None:
-        self.start = Column(torch.long)  # where a node's row begins; -1 while it has none
-        self.count = Column(torch.long)
-        self.places = Column(torch.long)
-        self.values = Column(torch.float64)
+        self.start = GrowingTensor(torch.long)  # where a node's row begins; -1 while it has none
+        self.count = GrowingTensor(torch.long)
+        self.places = GrowingTensor(torch.long)
+        self.values = GrowingTensor(torch.float64)
 
     def missing(self, numbers: Int[Tensor, " n"]) -> Int[Tensor, " missing"]:
         """Which nodes have no features yet."""

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .growing_tensor import Column
+from .growing_tensor import GrowingTensor
 
 Node = Any
 
@@ -32,8 +32,8 @@ class Graph:
                 raise ValueError(f"`{name}` must be at least 1 or None, got {value}.")
         if self.cost is not None and self.step_cost is not None:
             raise ValueError(
-                "Give either `cost`, the cost of a whole path, or `step_cost`, the cost of each step; "
-                "got both."
+                "Give either `cost`, the cost of a whole path, or `step_cost`, the cost of each "
+                "step; got both."
             )
 
     @property
@@ -54,7 +54,7 @@ class PathNode:
     """The step costs so far."""
 
 
-class Forest:
+class PathTrees:
     """The trees of paths of any number of graphs.
 
     What the engine needs at every step (children, terminals, completion costs) is stored in
@@ -66,10 +66,10 @@ class Forest:
 
     def __init__(self) -> None:
         self.paths: list[PathNode] = []
-        self.first_child = Column(torch.long)
-        self.children = Column(torch.long)  # how many; -1 while they have no numbers
-        self.terminal = Column(torch.bool)
-        self.completion = Column(torch.float64)  # c*; NaN until asked for
+        self.first_child = GrowingTensor(torch.long)
+        self.children = GrowingTensor(torch.long)  # how many; -1 while they have no numbers
+        self.terminal = GrowingTensor(torch.bool)
+        self.completion = GrowingTensor(torch.float64)  # c*; NaN until asked for
         self._first_child: dict[int, int] = {}  # the same for Python, which reads tensors slowly
         self._roots: dict[Graph, int] = {}
         self._known_successors: dict[tuple[Graph, Node], list[Node]] = {}
@@ -85,9 +85,9 @@ class Forest:
     def _plant(self, graph: Graph) -> int:
         if graph.capped and not self._ends(graph, (graph.initial,)):
             raise ValueError(
-                f"A terminal node (one without neighbors) must be reachable from {graph.initial!r}, but "
-                f"none is with max_depth={graph.max_depth} and max_visits={graph.max_visits}; raise "
-                "them, or fix `neighbors`."
+                f"A terminal node (one without neighbors) must be reachable from "
+                f"{graph.initial!r}, but none is with max_depth={graph.max_depth} and "
+                f"max_visits={graph.max_visits}; raise them, or fix `neighbors`."
             )
         return self._add([PathNode(graph, graph.initial, -1, 0, 0.0)])
 

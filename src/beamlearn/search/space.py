@@ -80,8 +80,8 @@ class SearchSpace(ABC, Generic[Nodes]):
     def oracle(self) -> Oracle:
         """The completion costs of this space, where it knows the right answers."""
         raise ValueError(
-            f"Training and evaluation need costs, but this {type(self).__name__} has none; build it "
-            "with references or costs, or pass `oracle` to `beam_trajectory`."
+            f"Training and evaluation need costs, but this {type(self).__name__} has none; build "
+            "it with references or costs, or pass `oracle` to `beam_trajectory`."
         )
 
 
