@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..check import check_best_scores, check_choice, check_shape
 from .neighbors import Move, Neighbors
-from .normalization import normalized, normalizer
+from .normalization import normalizer
 from .ranking import least
 from .scorer import Scorer
 from .space import Expansion, Finish, SearchSpace
@@ -134,11 +134,7 @@ def scored(
     idle = ~beam.kept | beam.finished
     ragged = bool(idle.any())
     if scorer.normalize is not None:
-        empty = idle if ragged else None
-        if torch.is_grad_enabled():
-            local = normalized(local, expansion.legal, empty)
-        else:
-            offset = offset - normalizer(local, expansion.legal, empty)
+        offset = offset - normalizer(local, expansion.legal, idle if ragged else None)
     if scorer.length_bonus:
         offset = offset + scorer.length_bonus
     scale = 1.0

@@ -72,7 +72,7 @@ def test_scores_of_forbidden_tags_do_not_matter(corpus, k, seed, junk, normalize
     one = bl.beam_trajectory(corpus.space(), scorer, width=k)
     two = bl.beam_trajectory(corpus.space(), TableTagger(corpus.tags, seed, normalize), width=k)
     assert one.beams == two.beams
-    assert torch.equal(one.nbest_scores, two.nbest_scores)
+    assert torch.equal(one.final_scores, two.final_scores)
     losses = [path.losses(bl.losses.log_loss_neighbors) for path in (one, two)]
     assert torch.equal(*losses)
     if losses[0].requires_grad:
