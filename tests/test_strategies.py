@@ -61,9 +61,9 @@ def test_coins_come_from_the_generator():
 
 @pytest.mark.parametrize("beta", [-0.1, 1.5])
 def test_beta_is_a_probability(beta):
-    with pytest.raises(ValueError, match=f"`beta` must be a probability.*but {beta} came"):
+    with pytest.raises(ValueError, match=f"`beta` must be a probability.*got {beta}"):
         Interpolate(beta)
-    with pytest.raises(ValueError, match=f"`beta in round 3` must be a probability.*{beta} came"):
+    with pytest.raises(ValueError, match=f"`beta in round 3` must be a probability.*got {beta}"):
         Interpolate(lambda _: beta).at(3)
 
 

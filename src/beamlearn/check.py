@@ -1,4 +1,4 @@
-"""What callers get wrong, in one sentence each: required, came, what to do."""
+"""Checks of arguments; each message says what is required, what was given and what to do."""
 
 import difflib
 from collections.abc import Iterable, Mapping
@@ -30,14 +30,14 @@ def check_choice(name: str, known: Iterable[str], kind: str) -> None:
 
 
 def check_width(width: object) -> int:
-    """Refuse a beam width that is no whole number from 1 up; return it as a Python number."""
+    """Refuse a beam width that is not a whole number of at least 1; return it as an int."""
     if isinstance(width, bool) or not isinstance(width, SupportsIndex):
         raise TypeError(
-            f"`width` must be a whole number of at least 1, but {width!r} came; 1 is greedy search."
+            f"`width` must be a whole number of at least 1, got {width!r}; use 1 for greedy search."
         )
     width = index(width)
     if width < 1:
-        raise ValueError(f"`width` must be at least 1, but {width} came; use 1 for greedy search.")
+        raise ValueError(f"`width` must be at least 1, got {width}; use 1 for greedy search.")
     return width
 
 
@@ -46,12 +46,12 @@ def check_example(example: int, examples: int) -> None:
     if not 0 <= example < examples:
         raise IndexError(
             f"`example` must be a number from 0 to {examples - 1}, as the batch has {examples} "
-            f"examples, but {example} came."
+            f"examples, got {example}."
         )
 
 
 def check_steps(taken: int, allowed: int) -> None:
-    """Refuse to search for ever."""
+    """Refuse to search forever."""
     if taken >= allowed:
         raise ValueError(
             f"A search must reach a terminal node within `max_steps` = {allowed} transitions, "

@@ -47,8 +47,8 @@ class Strategy(ABC):
 class Oracle(Strategy):
     """Follow the oracle: at each step the k neighbors that can still become cheapest.
 
-    Paper note: neighbors of equal cost, of which there are usually many, are taken by their
-    score, so that the model learns beside its own strongest competitors.
+    Paper note: neighbors of equal cost, usually many, are ranked by their score, so that the
+    model is compared with its own strongest competitors.
     """
 
     def next_beam(self, proposal: Proposal) -> Selection:
@@ -79,7 +79,7 @@ class Reset(Strategy):
     for its last element, which gives its slot to the best neighbor.
 
     Paper note: Section 4.2 writes BEST(b, 1, -c*), a node of the *current* beam, from which
-    the same failure could repeat for ever; Algorithm 2 writes POLICY(G, b, 1, -c*).
+    the same failure could repeat forever; Algorithm 2 writes POLICY(G, b, 1, -c*).
     """
 
     to: Literal["best", "oracle_beam", "keep"] = "best"
@@ -154,9 +154,9 @@ class Interpolate(Strategy):
 
 
 def check_probability(value: float, name: str) -> None:
-    """Refuse what is no probability."""
+    """Refuse a value that is not a probability."""
     if not 0 <= value <= 1:
-        raise ValueError(f"`{name}` must be a probability between 0 and 1, but {value} came.")
+        raise ValueError(f"`{name}` must be a probability between 0 and 1, got {value}.")
 
 
 def constant(value: float) -> Schedule:
@@ -198,7 +198,7 @@ def as_strategy(strategy: Strategy | str | None) -> Strategy:
     chosen = by_name(STRATEGIES, strategy, "strategy")
     if chosen is Interpolate:
         raise ValueError(
-            "The strategy 'interpolate' needs its probability, but only its name came; pass "
+            "The strategy 'interpolate' needs a probability, got only its name; pass "
             "`Interpolate(beta)`."
         )
     return chosen()

@@ -284,7 +284,7 @@ def test_settings_that_are_not_supported_are_refused(name):
         ({"bad_words_ids": [[3, 4]], "renormalize_logits": True}, "of several tokens"),
         ({"forced_eos_token_id": [2, 3]}, r"forced_eos_token_id=\[2, 3\]"),
         ({"decoder_start_token_id": None, "bos_token_id": None}, "decoder_start_token_id=None"),
-        ({"max_new_tokens": 0}, "`max_new_tokens` must be at least 1, but 0 came"),
+        ({"max_new_tokens": 0}, "`max_new_tokens` must be at least 1, got 0"),
         ({"eos_token_id": [2, 5000]}, "must be one of the .* has eos_token_id=5000; set it in"),
     ],
 )
@@ -429,7 +429,7 @@ def test_a_model_can_be_trained_with_costs_of_ones_own():
     scorer = hf.HuggingFaceScorer(model)
     rounds = list(bl.learn(batches, Few(), scorer, optimizer, width=2, loss="log_loss_beam"))
     assert rounds[-1].losses.sum() < rounds[0].losses.sum()
-    with pytest.raises(ValueError, match="HuggingFaceSpace has none; build it with its references"):
+    with pytest.raises(ValueError, match="HuggingFaceSpace has none; build it with references"):
         bl.beam_trajectory(hf.HuggingFaceSpace(ids, mask, rules), scorer, 2)
 
 

@@ -155,7 +155,7 @@ class FailingTask:
             r"no loss called 'perceptron_lst'\. Did you mean 'perceptron_",
         ),
         ({"strategy": "continu"}, r"no strategy called 'continu'\. Did you mean 'continue'"),
-        ({"width": 0}, "`width` must be at least 1, but 0 came"),
+        ({"width": 0}, "`width` must be at least 1, got 0"),
         ({"reduction": "max"}, "no reduction called 'max'"),
         ({"finish": "fist"}, r"no way to finish called 'fist'\. Did you mean 'first'"),
     ],

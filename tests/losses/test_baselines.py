@@ -70,7 +70,7 @@ def test_a_row_without_neighbors():
 
 
 def test_a_temperature_below_zero_is_refused():
-    with pytest.raises(ValueError, match="`temperature` must be at least 0, but -1 came"):
+    with pytest.raises(ValueError, match="`temperature` must be at least 0, got -1"):
         optimal_completion(torch.zeros(1, 2), torch.zeros(1, 2), 1, temperature=-1)
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from beamlearn import losses
 from beamlearn.losses import LOSSES
+from beamlearn.losses.ranked import log_sum_exp
 
 names = pytest.mark.parametrize("name", LOSSES)
 
@@ -93,6 +94,32 @@ def test_batch_law(name, batch):
     reverse = LOSSES[name](*tensors(batch[::-1])).flip(0)
     assert torch.equal(together, alone)
     assert torch.equal(together, reverse)
+
+
+@pytest.mark.parametrize("name", ["log_loss_beam", "softmax_margin_beam"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_sums_do_not_depend_on_the_width_of_other_rows(name, dtype, generator):
+    """Padding of the beam axis changes the order in which `logsumexp` adds."""
+    scores = 4 * torch.randn(64, 40, generator=generator, dtype=dtype)
+    costs = torch.randint(4, scores.shape, generator=generator).to(dtype)
+    width = torch.arange(64) % 13 + 1
+    together = LOSSES[name](scores, costs, width)
+    rows = zip(scores.split(1), costs.split(1), width.split(1), strict=True)
+    assert torch.equal(together, torch.cat([LOSSES[name](*row) for row in rows]))
+
+
+def test_log_sum_exp(generator):
+    values = torch.randn(5, 7, generator=generator, dtype=torch.float64, requires_grad=True)
+    there = torch.rand(5, 7, generator=generator) < 0.7
+    there[0], there[1:, 0] = False, True
+    found = log_sum_exp(values, there)
+    expected = values.masked_fill(~there, -torch.inf).logsumexp(dim=-1)
+    torch.testing.assert_close(found[1:], expected[1:])
+    assert torch.isfinite(found).all()
+    assert torch.autograd.gradcheck(log_sum_exp, (values[1:], there[1:]))
+    large = torch.tensor([[1e30, -1e30, 0.0]], requires_grad=True)
+    log_sum_exp(large, torch.tensor([[True, True, False]])).sum().backward()
+    assert large.grad.tolist() == [[1.0, 0.0, 0.0]]
 
 
 @names
@@ -237,6 +264,16 @@ def test_declarations():
         "log_loss_beam",
         "log_loss_neighbors",
     }
+    assert [name for name, loss in LOSSES.items() if loss.local] == ["log_loss_neighbors"]
+    assert not any(loss.final for loss in LOSSES.values())
+
+
+def test_other_losses_made_from_one_keep_its_properties():
+    loss = losses.log_loss_neighbors
+    optioned, wrapped = losses.with_options(loss, best="best_scored"), losses.only_on_increase(loss)
+    assert optioned.largest is wrapped.largest is loss.largest
+    assert optioned.local
+    assert not wrapped.local  # it does not learn from right decisions
 
 
 scores = torch.zeros(2, 3)
@@ -245,21 +282,21 @@ scores = torch.zeros(2, 3)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((scores, scores, 0), "`width` must be at least 1, but 0 came"),
-        ((scores, scores, -2), "`width` must be at least 1, but -2 came"),
+        ((scores, scores, 0), "`width` must be at least 1, got 0"),
+        ((scores, scores, -2), "`width` must be at least 1, got -2"),
         ((scores, scores, torch.tensor([1, 0])), "one per row, all at least 1"),
         ((scores, scores, torch.tensor([1])), "one per row, all at least 1"),
-        ((scores, torch.zeros(2, 4), 1), r"must have one shape.*\(2, 3\) and \(2, 4\) came"),
+        ((scores, torch.zeros(2, 4), 1), r"must have the same shape.*got \(2, 3\) and \(2, 4\)"),
         ((torch.zeros(2, 3, 1), torch.zeros(2, 3, 1), 1), "flatten slots and actions"),
         ((scores, scores, 1, torch.ones(2, 4).bool()), r"`mask` must have the shape of `scores`"),
         (
             (scores.long(), scores, 1),
-            "`scores` must be floating-point numbers, but torch.int64 came",
+            "`scores` must be floating-point numbers, got torch.int64",
         ),
-        ((scores, scores, 1, torch.ones(2, 3)), "`mask` must be boolean, but torch.float32 came"),
+        ((scores, scores, 1, torch.ones(2, 3)), "`mask` must be boolean, got torch.float32"),
         ((scores, scores, torch.tensor([1.5, 2.0])), "one per row, all at least 1"),
-        ((scores * torch.nan, scores, 1), "Scores must be finite, but NaN"),
-        ((scores, scores + torch.inf, 1), "Costs must be finite, but NaN or an infinity came"),
+        ((scores * torch.nan, scores, 1), "Scores must be finite, got NaN"),
+        ((scores, scores + torch.inf, 1), "Costs must be finite, got NaN or an infinity"),
     ],
 )
 @pytest.mark.usefixtures("no_shape_checks")

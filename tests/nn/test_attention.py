@@ -5,7 +5,7 @@ from torch import nn
 from beamlearn.nn import alignment
 from beamlearn.nn.affine import Affine
 from beamlearn.nn.alignment import Alignment
-from beamlearn.nn.attention import Dropped, Past, attend, heads_of, seeing
+from beamlearn.nn.attention import DropoutMasks, Past, additive_mask, attend, heads_of
 from beamlearn.nn.transformer import DecoderLayer, EncoderLayer, Positions
 from beamlearn.search.neighbors import Move
 
@@ -26,7 +26,7 @@ def test_attention_is_softmax_over_what_is_seen():
     queries, keys, values = torch.randn(3, 2, 1, 4, 6).unbind(dim=0)
     sees = torch.rand(2, 1, 4, 4) > 0.4
     sees |= torch.eye(4, dtype=torch.bool)
-    found = attend(queries, keys, values, seeing(sees))
+    found = attend(queries, keys, values, additive_mask(sees))
     weights = (queries @ keys.transpose(-1, -2) / 6**0.5).masked_fill(~sees, -torch.inf)
     expected = (weights.softmax(dim=-1) @ values).transpose(1, 2).flatten(2)
     torch.testing.assert_close(found, expected)
@@ -63,7 +63,7 @@ def test_the_past_holds_what_was_put_there(gradients):
 
 def test_dropout_depends_on_example_and_depth_alone():
     torch.manual_seed(0)
-    dropped = Dropped(3, (2, 4), 0.5)
+    dropped = DropoutMasks(3, (2, 4), 0.5)
     late = dropped.at(2, torch.arange(3))
     assert [tuple(mask.shape) for mask in late] == [(3, 1, 2), (3, 1, 4)]
     some = dropped.at(2, torch.tensor([2, 0]))
@@ -72,7 +72,7 @@ def test_dropout_depends_on_example_and_depth_alone():
     assert torch.equal(many[0][0, 0], late[0][0, 0])
     assert torch.equal(many[1][1, 1], late[1][1, 0])
     assert set(torch.cat([part.flatten() for part in late]).tolist()) <= {0.0, 2.0}
-    again = Dropped(3, (2, 4), 0.5)
+    again = DropoutMasks(3, (2, 4), 0.5)
     assert not torch.equal(torch.cat(again.at(2, torch.arange(3)), -1), torch.cat(late, -1))
 
 
@@ -89,7 +89,7 @@ def test_an_encoder_layer_does_not_see_padding():
     torch.manual_seed(0)
     layer = EncoderLayer(8, 2, 16, 0.0).eval()
     x = torch.randn(1, 4, 8)
-    mask = seeing(torch.tensor([[True, True, True, False]]))[:, None, None]
+    mask = additive_mask(torch.tensor([[True, True, True, False]]))[:, None, None]
     alone = layer(x[:, :3], None)
     torch.testing.assert_close(layer(x, mask)[:, :3], alone)
 
@@ -99,7 +99,7 @@ def test_a_decoder_layer_extends_the_past():
     layer = DecoderLayer(8, 2, 16)
     x, source = torch.randn(1, 3, 8), torch.randn(1, 5, 8)
     source_keys = layer.keys_values(source)
-    causal = seeing(torch.ones(3, 3, dtype=torch.bool).tril())[None, None]
+    causal = additive_mask(torch.ones(3, 3, dtype=torch.bool).tril())[None, None]
     whole, past = layer(x, None, causal, source_keys, None, None)
     assert past.used == 3
     held, found = None, []

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.func import functional_call
 
-from beamlearn.nn.history import History
+from beamlearn.nn.history import ActionRNN
 from beamlearn.search.neighbors import Move
 
 ACTIONS, SIZE, EMBEDDING = 5, 3, 2
@@ -39,7 +39,7 @@ def as_move(kept, slots, actions):
 
 def history_of(kind):
     torch.manual_seed(0)
-    return History(ACTIONS, SIZE, EMBEDDING, kind).double()
+    return ActionRNN(ACTIONS, SIZE, EMBEDDING, kind).double()
 
 
 def cell_of(history):

@@ -95,7 +95,7 @@ def test_a_beam_holds_at_least_one_node(width):
     space = bl.GraphSpace(0, lambda n: [1, 2] if n == 0 else [], cost=len)
     scorer = bl.FunctionScorer(lambda path: path[-1])
     for search in (bl.beam_search, bl.beam_trajectory):
-        with pytest.raises(ValueError, match=f"`width` must be at least 1, but {width} came"):
+        with pytest.raises(ValueError, match=f"`width` must be at least 1, got {width}"):
             search(space, scorer, width=width)
 
 
@@ -113,6 +113,6 @@ def test_gradients_flow_through_the_scores_on_request():
     )
     assert not bl.beam_search(space, scorer).scores.requires_grad
     result = bl.beam_search(space, scorer, width=2, gradients=True)
-    (gradient,) = torch.autograd.grad(result.final_scores.sum(), scorer.theta)
+    (gradient,) = torch.autograd.grad(result.nbest_scores.sum(), scorer.theta)
     counts = [h.output[-1].count("b") for h in result.nbest[0]]
     assert gradient.tolist() == [sum(counts), 4]

@@ -51,7 +51,7 @@ def test_caps_keep_exactly_the_paths_that_end(graph, caps):
 
     expected = simple_paths(graph, (0,), lambda path: True, cap)
     if not expected:
-        with pytest.raises(ValueError, match="no terminal node"):
+        with pytest.raises(ValueError, match="must be reachable"):
             bl.GraphSpace(0, graph.__getitem__, max_depth=depth, max_visits=visits)
         return
     space = bl.GraphSpace(0, graph.__getitem__, max_depth=depth, max_visits=visits)
@@ -97,7 +97,7 @@ def test_networkx():
     space = bl.GraphSpace.from_networkx(graph, "a", weight="weight", max_depth=3)
     assert everything(space) == {("a", "c"), ("a", "b", "c"), ("a", "b", "a", "c")}
     assert space.oracle().initial().tolist() == [6.0]
-    with pytest.raises(ValueError, match="must be a node of the graph, but 'z' is not"):
+    with pytest.raises(ValueError, match="must be a node of the graph, got 'z'"):
         bl.GraphSpace.from_networkx(graph, "z")
 
 
@@ -160,9 +160,7 @@ def test_cycles_with_step_costs_are_refused():
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_costs_must_be_finite(value):
     space = bl.GraphSpace(0, lambda n: [n + 1] if n < 2 else [], cost=lambda path: value)
-    with pytest.raises(
-        ValueError, match=r"must be finite, but (nan|inf) came for the path \(0, 1, 2"
-    ):
+    with pytest.raises(ValueError, match=r"must be finite, got (nan|inf) for the path \(0, 1, 2"):
         space.oracle().initial()
 
 
@@ -182,12 +180,12 @@ def test_too_many_paths_to_list(monkeypatch):
 
 @pytest.mark.parametrize("name", ["max_depth", "max_visits"])
 def test_caps_start_at_one(name):
-    with pytest.raises(ValueError, match=f"`{name}` must be at least 1 or None, but 0 came"):
+    with pytest.raises(ValueError, match=f"`{name}` must be at least 1 or None, got 0"):
         bl.GraphSpace(0, lambda n: [], **{name: 0})
 
 
 def test_one_kind_of_cost():
-    with pytest.raises(ValueError, match="both came; give one of them"):
+    with pytest.raises(ValueError, match="got both"):
         bl.GraphSpace(0, lambda n: [], cost=len, step_cost=lambda a, b: 1.0)
 
 

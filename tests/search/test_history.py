@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from taggers import TableTagger, corpora
 
 import beamlearn as bl
-from beamlearn.search.history import History, Node
+from beamlearn.search.history import History, HistoryNode
 
 widths = st.integers(1, 4)
 finishes = st.sampled_from(["pad", "first"])
@@ -139,7 +139,7 @@ def test_the_last_beam_is_the_nbest_list(tree, k, finish):
 def test_an_initial_node_that_is_terminal():
     space = bl.GraphSpace("only", lambda node: [], cost=lambda path: 3.0)
     scorer = bl.FunctionScorer(lambda path: 0.0)
-    start = Node(None, "", False, 0.0, 0.0, 3.0, True)
+    start = HistoryNode(None, "", False, 0.0, 0.0, 3.0, True)
     told = bl.beam_trajectory(space, scorer).history()
     assert told == History(((start,),))
     assert told.path(0, start) == []

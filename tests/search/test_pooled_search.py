@@ -49,7 +49,7 @@ def test_search_is_that_of_plain_lists(tree, k, early_stopping, power):
     assert [(h.score, h.output[-1]) for h in result.nbest[0]] == expected
     assert result.outputs[0][-1] == expected[0][1]
     assert result.scores[0] == expected[0][0]
-    assert result.final_scores.shape == result.final_mask.shape == (1, k)
+    assert result.nbest_scores.shape == result.nbest_mask.shape == (1, k)
 
 
 @settings(max_examples=15)
@@ -133,8 +133,8 @@ def test_a_search_that_goes_on_finds_nothing_worse(power):
             pooled_search(space, scorer, 2, early_stopping=e) for e in (True, False, "never")
         )
         # Rows of batches of different sizes are rounded differently.
-        assert bool((early.final_scores <= usual.final_scores + 1e-9).all())
-        assert bool((usual.final_scores <= never.final_scores + 1e-9).all())
+        assert bool((early.nbest_scores <= usual.nbest_scores + 1e-9).all())
+        assert bool((usual.nbest_scores <= never.nbest_scores + 1e-9).all())
 
 
 # --- corners ------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def test_scores_that_cannot_be_ranked_are_refused():
 def test_wrong_arguments():
     space = bl.GraphSpace("", lambda word: [word + "a"])
     scorer = bl.FunctionScorer(len)
-    with pytest.raises(ValueError, match="must be True, False or \"never\", but 'always' came"):
+    with pytest.raises(ValueError, match="must be True, False or \"never\", got 'always'"):
         pooled_search(space, scorer, early_stopping="always")
     with pytest.raises(ValueError, match="`width` must be at least 1"):
         pooled_search(space, scorer, 0)
@@ -217,5 +217,5 @@ def test_wrong_arguments():
 def test_nothing_is_kept_for_gradients():
     space, scorer = generation(1.0, seed=0)
     result = pooled_search(space, scorer, 2)
-    assert not result.final_scores.requires_grad
-    assert result.final_scores.dtype == torch.float64
+    assert not result.nbest_scores.requires_grad
+    assert result.nbest_scores.dtype == torch.float64

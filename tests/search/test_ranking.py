@@ -25,7 +25,7 @@ def chunks(request, monkeypatch):
     """Force chunks of every size onto small cases."""
     if request.param is not None:
         monkeypatch.setattr(ranking, "_chunk", lambda *_: request.param)
-        monkeypatch.setattr(ranking, "SPARED", -(10**9))
+        monkeypatch.setattr(ranking, "WORTH_CHUNKING", -(10**9))
 
 
 @given(st.integers(0, 2**31), st.sampled_from([3, 1000]), st.integers(1, 9), st.integers(1, 90))

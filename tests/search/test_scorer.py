@@ -40,7 +40,7 @@ def test_vectors_are_features_too(vector):
 def test_hashed_features_do_not_depend_on_the_process():
     scorer = bl.LinearScorer(lambda path: {f"last={path[-1][-1]}": 1.0}, size=1000)
     result = bl.beam_search(letters(1), scorer, width=2, gradients=True)
-    (gradient,) = torch.autograd.grad(result.final_scores.sum(), scorer.theta)
+    (gradient,) = torch.autograd.grad(result.nbest_scores.sum(), scorer.theta)
     assert gradient.nonzero()[:, 0].tolist() == [9, 123]
 
 
@@ -76,7 +76,7 @@ def test_linear_scores_are_the_same_in_any_batch():
 def test_linear_scorer_refuses_what_it_cannot_read():
     with pytest.raises(ValueError, match="either `size`, the number of its features, or their"):
         bl.LinearScorer(lambda path: [1.0])
-    with pytest.raises(ValueError, match="must return 3 numbers.*but 1 came for"):
+    with pytest.raises(ValueError, match="must return 3 numbers.*got 1 for"):
         bl.beam_search(letters(1), bl.LinearScorer(lambda path: [1.0], size=3))
     named = bl.LinearScorer(lambda path: {"lenght": 1.0}, names=["length"])
     with pytest.raises(ValueError, match=r"no feature called 'lenght'\. Did you mean 'length'"):
@@ -85,7 +85,7 @@ def test_linear_scorer_refuses_what_it_cannot_read():
 
 @pytest.mark.usefixtures("no_shape_checks")
 def test_linear_scorer_needs_numbered_nodes():
-    with pytest.raises(TypeError, match="needs a space with numbered nodes.*TaggingSpace came"):
+    with pytest.raises(TypeError, match="needs a space with numbered nodes.*got TaggingSpace"):
         bl.beam_search(TaggingSpace([[0]], 2), bl.LinearScorer(lambda path: [1.0], size=1))
 
 

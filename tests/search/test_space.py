@@ -536,11 +536,11 @@ def test_gradients_are_those_of_rescoring(make, problem, finish, seed):
     scorer = make(len(space), actions, seed=seed)
     result = bl.beam_search(space, scorer, width=3, finish=finish, gradients=True)
     weights = torch.randn(
-        result.final_scores.shape,
+        result.nbest_scores.shape,
         generator=torch.Generator().manual_seed(seed),
         dtype=torch.float64,
     )
-    found = (result.final_scores * weights)[result.final_mask].sum()
+    found = (result.nbest_scores * weights)[result.nbest_mask].sum()
     expected = sum(
         weights[example, slot] * scorer.rescore(example, hypothesis.output, legal[example])
         for example, nbest in enumerate(result.nbest)

@@ -17,7 +17,7 @@ def check(result):
     assert found.shape[0] == len(result)
     assert found.shape[2] == sum(not step.stays.all() for step in trace.steps)
     assert torch.equal(trace.best_actions(1), found[:, :1])
-    for example, mask in enumerate(result.final_mask.tolist()):
+    for example, mask in enumerate(result.nbest_mask.tolist()):
         for slot, actions in enumerate(found[example].tolist()):
             taken = [action for action in actions if action >= 0]
             there = slot < len(mask) and mask[slot]

@@ -176,7 +176,7 @@ def test_transition_costs_add_up(strategy, width):
         for transition in path.transitions:
             neighbors, kept = transition.neighbors, transition.step.kept
             reached = transition.costs.masked_fill(~kept, torch.inf).amin(dim=-1)
-            least = neighbors.fill(neighbors.any_costs, torch.inf).amin(dim=-1)
+            least = neighbors.fill(neighbors.unmasked_costs, torch.inf).amin(dim=-1)
             total = total.index_add(0, transition.step.examples, reached - least)
         assert torch.equal(total, round.costs)
         for (words, right), beams, cost in zip(

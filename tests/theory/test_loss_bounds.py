@@ -131,8 +131,8 @@ def test_no_trajectory_exceeds_its_bound(finish, tree, k):
     most = [int(neighbors.mask.sum()) for neighbors in visited]
     exact = {
         "horizon": len(visited) + 1,
-        "score_range": lambda step: spread(visited[step - 1], "any_scores"),
-        "cost_range": lambda step: spread(visited[step - 1], "any_costs"),
+        "score_range": lambda step: spread(visited[step - 1], "unmasked_scores"),
+        "cost_range": lambda step: spread(visited[step - 1], "unmasked_costs"),
         "width": k,
         "neighbors": lambda step: most[step - 1],
     }
@@ -196,7 +196,7 @@ def test_linear_score_range_by_hand():
 
 def test_refusals():
     fixed = {"score_range": 1.0, "cost_range": 1.0, "width": 2, "neighbors": 3}
-    with pytest.raises(ValueError, match="no loss with a known bound called 'uper_bound'. Did you"):
+    with pytest.raises(ValueError, match="no loss called 'uper_bound'. Did you"):
         loss_bound("uper_bound", **fixed)
     for name, value in (("score_range", -1.0), ("cost_range", float("inf"))):
         with pytest.raises(ValueError, match=f"`{name}` must be a finite number of at least 0"):
@@ -211,3 +211,25 @@ def test_refusals():
         linear_score_range(-1.0, 1.0, accumulate=True)
     with pytest.raises(ValueError, match="`feature_norm` must be a finite number of at least 0"):
         linear_score_range(1.0, float("nan"), accumulate=True)
+
+
+def test_a_loss_function_instead_of_its_name():
+    ranges = {"score_range": 3.0, "cost_range": 2.0, "width": 2, "neighbors": 6}
+    for name, loss in SURROGATES.items():
+        assert loss_bound(loss, **ranges) == loss_bound(name, **ranges)
+        increased = bl.losses.only_on_increase(loss)
+        assert loss_bound(increased, **ranges) == loss_bound(name, **ranges)
+        bounds = (trajectory_bound(one, horizon=4, **ranges) for one in (loss, name, increased))
+        assert len(set(bounds)) == 1
+
+
+def test_a_loss_without_a_bound_is_refused():
+    def own(scores, costs, width, mask=None):
+        return scores.sum(dim=-1)
+
+    ranges = {"score_range": 3.0, "cost_range": 2.0, "width": 2, "neighbors": 6}
+    with pytest.raises(ValueError, match="declares its largest value, but 'own' does not; declare"):
+        loss_bound(own, **ranges)
+    declared = bl.losses.surrogate(convex=True, bounds_cost=False, needs="best")(own)
+    with pytest.raises(ValueError, match="but 'own' does not"):
+        trajectory_bound(declared, horizon=3, **ranges)

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 if find_spec("transformers") is None:
     raise ImportError(
-        "beamlearn.hf needs the package 'transformers', but that is not installed; run "
+        "beamlearn.hf needs the package 'transformers', which is not installed; run "
         "`pip install beamlearn[hf]`."
     )
 

@@ -47,7 +47,7 @@ class Rules:
     ends: tuple[int, ...]
     """The tokens that end an output; an empty tuple: only the limit does."""
     max_new_tokens: int
-    """An output of so many tokens ends, whatever its last one is."""
+    """An output of this many tokens ends, whatever its last token is."""
     forced_first: int | None = None
     """The only first token, where there is one; it costs nothing."""
     forced_last: int | None = None
@@ -59,9 +59,7 @@ class Rules:
 
     def __post_init__(self) -> None:
         if self.max_new_tokens < 1:
-            raise ValueError(
-                f"`max_new_tokens` must be at least 1, but {self.max_new_tokens} came."
-            )
+            raise ValueError(f"`max_new_tokens` must be at least 1, got {self.max_new_tokens}.")
 
 
 def rules_of(model: PreTrainedModel, max_new_tokens: int | None = None) -> Rules:
@@ -106,7 +104,7 @@ def settings_of(model: PreTrainedModel) -> GenerationConfig:
     if not (model.config.is_encoder_decoder and model.can_generate()):
         raise TypeError(
             "A search needs an encoder-decoder that can generate, such as "
-            f"BartForConditionalGeneration, but {type(model).__name__} came."
+            f"BartForConditionalGeneration, got {type(model).__name__}."
         )
     config: GenerationConfig = model.generation_config
     return config

@@ -55,8 +55,8 @@ def beam_search(
     - With width 1, `generate` is greedy and ignores `length_penalty` and `early_stopping`; here
       both count. The outputs are the same but for "never" with a positive penalty.
     - Where fewer than `width` hypotheses exist (fewer tokens than `width`, one or two steps),
-      `generate` fills up with copies that have scores near -1e9; here `result.final_mask` and
-      `nbest` tell what exists.
+      `generate` fills up with copies that have scores near -1e9; here `result.nbest_mask` and
+      `nbest` show what exists.
 
     >>> import torch
     >>> from transformers import T5Config, T5ForConditionalGeneration
@@ -76,12 +76,12 @@ def beam_search(
     space = HuggingFaceSpace(input_ids, attention_mask, rules)
     scorer = HuggingFaceScorer(model, length_power=length_penalty)
     result = pooled_search(space, scorer, width, early_stopping=early_stopping)
-    return Generated(_sequences(result, rules), result.final_scores, result)
+    return Generated(_sequences(result, rules), result.nbest_scores, result)
 
 
 def _sequences(result: SearchResult, rules: Rules) -> Int[Tensor, "batch k length"]:
     """The start token, then the actions of all hypotheses."""
-    actions = result.trace.best_actions(result.final_scores.shape[1])
+    actions = result.trace.best_actions(result.nbest_scores.shape[1])
     taken = actions >= 0
     longest = int(taken.sum(dim=-1).max()) if len(result) else 0
     tokens = actions.masked_fill(~taken, rules.padding)[..., :longest]

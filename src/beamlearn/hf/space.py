@@ -45,8 +45,8 @@ class HuggingFaceSpace(SearchSpace[Length]):
     ) -> None:
         if input_ids.ndim != 2 or 0 in input_ids.shape:
             raise ValueError(
-                "`input_ids` must have a row for each source, and at least one token in it, but "
-                f"the shape {tuple(input_ids.shape)} came; give batch x tokens."
+                "`input_ids` must have one row per source and at least one token per row, got the "
+                f"shape {tuple(input_ids.shape)}; give batch x tokens."
             )
         if attention_mask is None:
             attention_mask = torch.ones_like(input_ids)

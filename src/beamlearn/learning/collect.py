@@ -140,14 +140,14 @@ class Walk:
             neighbors,
             effective_width(neighbors, self.width, self.finish),
             take(beam, neighbors, chosen),
-            neighbors.any_costs.gather(-1, chosen.index).masked_fill(~chosen.kept, 0.0),
+            neighbors.unmasked_costs.gather(-1, chosen.index).masked_fill(~chosen.kept, 0.0),
             increased,
             _on_policy(learned, chosen),
         )
 
     def choose_cheapest(self, beam: Beam, neighbors: Neighbors) -> Transition:
         """The transition to the cheapest neighbor, the only one; scores are not looked at."""
-        index = least(neighbors.fill(neighbors.any_costs, torch.inf))
+        index = least(neighbors.fill(neighbors.unmasked_costs, torch.inf))
         terminal = neighbors.only_terminal
         if self.finish == "first":
             terminal = neighbors.look_up(index).terminal[:, 0]
@@ -157,7 +157,7 @@ class Walk:
             neighbors,
             torch.ones_like(index[:, 0]),
             take(beam, neighbors, chosen),
-            neighbors.any_costs.gather(-1, index),
+            neighbors.unmasked_costs.gather(-1, index),
             never,
             ~never,
         )

@@ -315,8 +315,8 @@ def _incur(group: Mapping[int, Transition], loss: AnyLoss) -> tuple[Tensor, Tens
     neighbors = [t.neighbors for t in group.values()]
     dense = all(n.dense for n in neighbors)
     value = loss(
-        _joined([n.steep_scores for n in neighbors]),
-        _joined([n.any_costs for n in neighbors]),
+        _joined([n.unscaled_scores for n in neighbors]),
+        _joined([n.unmasked_costs for n in neighbors]),
         _joined([t.width for t in group.values()]),
         None if dense else _joined([n.mask for n in neighbors]),
     )
@@ -334,7 +334,7 @@ def _incur_last(transition: Transition, loss: AnyLoss, width: int) -> tuple[Tens
     """The same of the examples that a transition leads to a terminal beam."""
     neighbors, ended = transition.neighbors, transition.step.terminal
     finished = neighbors.mask & neighbors.terminals().flatten(1)
-    fields = (neighbors.any_scores, neighbors.any_costs, finished)
+    fields = (neighbors.unmasked_scores, neighbors.unmasked_costs, finished)
     scores, costs, mask = (field[ended] for field in fields)
     examples = transition.step.examples[ended]
     return torch.zeros_like(examples), examples, loss(scores, costs, width, mask)

@@ -1,14 +1,20 @@
-"""What people compare with: objectives that are not in the paper, in the form of its losses."""
+"""Baselines: objectives that are not in the paper, written as losses over A_b."""
 
 import torch
 from torch.nn.functional import log_softmax
 
 from .equations import LOSSES
-from .loss import AnyLoss, Loss, surrogate
+from .loss import AnyLoss, Loss, log_of_sum, surrogate
 from .ranked import Losses, Mask, Ranked, Scores, Width
 
 
-@surrogate(convex=True, bounds_cost=False, needs="costs")
+@surrogate(
+    convex=True,
+    bounds_cost=False,
+    needs="costs",
+    local=True,
+    largest=lambda s, _c, _k, n: log_of_sum(n, s),
+)
 def optimal_completion(
     scores: Scores, costs: Scores, width: Width, mask: Mask = None, *, temperature: float = 0.0
 ) -> Losses:
@@ -16,22 +22,28 @@ def optimal_completion(
 
     l(s, c) = KL(q || softmax(s)),  q = softmax(-c / temperature);  at 0, uniform over the cheapest
 
-    Convex. Needs full costs. It asks for all that is right, where log_loss_neighbors asks for
+    Convex, also in q, so its largest value is that of log_loss_neighbors, where q is one neighbor.
+    Needs full costs. It raises all cheapest neighbors, where log_loss_neighbors raises
     star(1) alone; with one cheapest neighbor the two are equal.
     """
     if temperature < 0:
-        raise ValueError(f"`temperature` must be at least 0, but {temperature} came.")
+        raise ValueError(f"`temperature` must be at least 0, got {temperature}.")
     beam = Ranked(scores, costs, width, mask)
-    dear = beam.fill(beam.c, torch.inf)
-    dear = dear / temperature if temperature else dear.where(dear == 0, torch.inf)
-    dear = dear.where(beam.some[:, None], 0.0)
-    wanted = log_softmax(-dear, dim=-1)
-    given = log_softmax(beam.fill(beam.s, torch.finfo(scores.dtype).min), dim=-1)
-    apart = torch.where(wanted > -torch.inf, wanted.exp() * (wanted - given), 0.0)
-    return apart.sum(dim=-1).clamp(min=0.0).where(beam.some, 0.0)
+    c = beam.fill(beam.c, torch.inf)
+    c = c / temperature if temperature else c.where(c == 0, torch.inf)
+    log_q = log_softmax(-c.where(beam.has_neighbors[:, None], 0.0), dim=-1)
+    log_p = log_softmax(beam.fill(beam.s, torch.finfo(scores.dtype).min), dim=-1)
+    divergence = torch.where(log_q > -torch.inf, log_q.exp() * (log_q - log_p), 0.0)
+    return divergence.sum(dim=-1).clamp(min=0.0).where(beam.has_neighbors, 0.0)
 
 
-@surrogate(convex=False, bounds_cost=False, needs="costs", final=True)
+@surrogate(
+    convex=False,
+    bounds_cost=False,
+    needs="costs",
+    final=True,
+    largest=lambda _s, c, _k, n: c * (n > 1),
+)
 def minimum_risk(
     scores: Scores, costs: Scores, width: Width, mask: Mask = None, *, sharpness: float = 1.0
 ) -> Losses:
@@ -44,9 +56,10 @@ def minimum_risk(
     output (at width 1, or after a reset) or none (where a trajectory stops), nothing is learned.
     """
     beam = Ranked(scores, costs, width, mask)
-    index, inside = beam.beam
-    shares = beam.in_beam(sharpness * beam.s).softmax(dim=-1).where(inside, 0.0)
-    return (shares * beam.c.gather(-1, index)).sum(dim=-1).where(beam.some, 0.0)
+    hat, inside = beam.beam
+    s_hat = (sharpness * beam.s_at(hat)).masked_fill(~inside, torch.finfo(scores.dtype).min)
+    p = s_hat.softmax(dim=-1).where(inside, 0.0)
+    return (p * beam.c_at(hat)).sum(dim=-1).where(beam.has_neighbors, 0.0)
 
 
 BASELINE_LOSSES: dict[str, Loss] = {

@@ -5,22 +5,31 @@ beams at once. `hat` orders the neighbors by decreasing score, `star` by increas
 to the smaller index; k is the width. Where `mask` is False there is no neighbor: the entry may
 hold anything. A row without neighbors has loss 0.
 
-Every loss depends on differences of costs only and is never negative. It carries
-
-- `convex`: is it convex in the scores?
-- `bounds_cost`: is it at least the transition cost that the scores lead to (Theorem 2)?
-- `needs`: "costs" if it reads c* of many neighbors, "best" if it only asks which is cheapest,
-- `final`: is it incurred only at the last transition of a trajectory? None of the twelve is.
+Every loss depends on differences of costs only and is never negative. Its properties are declared
+above it; see `surrogate`. In `largest`, s and c are the ranges of the scores and costs. With c > 0
+it is attained where costs are 0 or c and scores 0 or s, the expensive neighbors scored high.
 """
+
+from math import log
 
 import torch
 
-from .loss import Loss, surrogate
-from .ranked import Best, Losses, Mask, Ranked, Rival, Scores, Width
+from .loss import Loss, log_of_sum, surrogate
+from .ranked import (
+    Best,
+    Losses,
+    Mask,
+    Ranked,
+    Rival,
+    Scores,
+    Width,
+    log_sum_exp,
+    positive_part,
+)
 from .weighted_pairs import hinge_pairs, hinge_rectangle
 
 
-@surrogate(convex=True, bounds_cost=False, needs="best")
+@surrogate(convex=True, bounds_cost=False, needs="best", largest=lambda s, _c, _k, n: s * (n > 1))
 def perceptron_first(
     scores: Scores, costs: Scores, width: Width, mask: Mask = None, *, best: Best = "first"
 ) -> Losses:
@@ -34,10 +43,11 @@ def perceptron_first(
     pushes the two apart, so that a model that starts at zero learns.
     """
     beam = Ranked(scores, costs, width, mask, best)
-    return beam.push_apart(beam.rival(torch.ones_like(beam.k)), beam.n > 1)
+    hat_1 = beam.hat_beside_star(torch.ones_like(beam.k))
+    return positive_part(beam.s_at(hat_1) - beam.s_star, beam.n > 1)
 
 
-@surrogate(convex=False, bounds_cost=False, needs="best")
+@surrogate(convex=False, bounds_cost=False, needs="best", largest=lambda s, _c, k, n: s * (n > k))
 def perceptron_last(
     scores: Scores, costs: Scores, width: Width, mask: Mask = None, *, best: Best = "first"
 ) -> Losses:
@@ -50,10 +60,13 @@ def perceptron_last(
     is 0. At a tie the subgradient pushes apart, as for `perceptron_first`.
     """
     beam = Ranked(scores, costs, width, mask, best)
-    return beam.push_apart(beam.rival(beam.k), beam.crowded)
+    hat_k = beam.hat_beside_star(beam.k)
+    return positive_part(beam.s_at(hat_k) - beam.s_star, beam.can_drop)
 
 
-@surrogate(convex=False, bounds_cost=False, needs="best")
+@surrogate(
+    convex=False, bounds_cost=False, needs="best", largest=lambda s, _c, k, n: (1 + s) * (n > k)
+)
 def margin_last(
     scores: Scores,
     costs: Scores,
@@ -73,10 +86,14 @@ def margin_last(
     that is not, as in LaSO.
     """
     beam = Ranked(scores, costs, width, mask, best)
-    return beam.margin(beam.last(rival)) * beam.crowded
+    hat_k = beam.hat_k(rival)
+    margin = (1 + beam.s_at(hat_k) - beam.s_star).relu()
+    return margin[:, 0] * beam.can_drop
 
 
-@surrogate(convex=False, bounds_cost=True, needs="costs")
+@surrogate(
+    convex=False, bounds_cost=True, needs="costs", largest=lambda s, c, k, n: c * (1 + s) * (n > k)
+)
 def cost_sensitive_margin_last(
     scores: Scores,
     costs: Scores,
@@ -94,11 +111,14 @@ def cost_sensitive_margin_last(
     as for `margin_last`. At a LaSO-style cost increase it is the update of BSO.
     """
     beam = Ranked(scores, costs, width, mask, best)
-    last = beam.last(rival)
-    return beam.dearer(last) * beam.margin(last) * beam.crowded
+    hat_k = beam.hat_k(rival)
+    margin = (beam.c_at(hat_k) - beam.c_star) * (1 + beam.s_at(hat_k) - beam.s_star).relu()
+    return margin[:, 0] * beam.can_drop
 
 
-@surrogate(convex=True, bounds_cost=True, needs="costs")
+@surrogate(
+    convex=True, bounds_cost=True, needs="costs", largest=lambda s, c, k, n: c * (1 + s) * (n > k)
+)
 def upper_bound(
     scores: Scores, costs: Scores, width: Width, mask: Mask = None, *, best: Best = "first"
 ) -> Losses:
@@ -115,7 +135,12 @@ def upper_bound(
     return delta.masked_fill(~dropped, 0.0).amax(dim=-1).relu()
 
 
-@surrogate(convex=False, bounds_cost=False, needs="best")
+@surrogate(
+    convex=False,
+    bounds_cost=False,
+    needs="best",
+    largest=lambda s, _c, k, n: log_of_sum(min(k + 1, n), s),
+)
 def log_loss_beam(
     scores: Scores, costs: Scores, width: Width, mask: Mask = None, *, best: Best = "first"
 ) -> Losses:
@@ -127,16 +152,18 @@ def log_loss_beam(
     Not convex. Needs only the cheapest neighbor. The loss of globally normalized networks.
     """
     beam = Ranked(scores, costs, width, mask, best)
-    index, inside = beam.beam
-    beside = ~((index == beam.star) & inside).any(dim=-1, keepdim=True)
-    among = beam.given.gather(-1, torch.cat([index, beam.star], dim=-1))
-    among = among.where(beam.some[:, None], 0.0)
-    absent = ~torch.cat([inside, beside], dim=-1)
-    total = among.masked_fill(absent, torch.finfo(scores.dtype).min).logsumexp(dim=-1)
-    return (total - among[:, -1]).where(beam.some, 0.0)
+    i, in_i = beam.beam_and_star
+    loss = -beam.s_star[:, 0] + log_sum_exp(beam.s_at(i), in_i)
+    return loss.where(beam.has_neighbors, 0.0)
 
 
-@surrogate(convex=True, bounds_cost=False, needs="best")
+@surrogate(
+    convex=True,
+    bounds_cost=False,
+    needs="best",
+    local=True,
+    largest=lambda s, _c, _k, n: log_of_sum(n, s),
+)
 def log_loss_neighbors(
     scores: Scores, costs: Scores, width: Width, mask: Mask = None, *, best: Best = "first"
 ) -> Losses:
@@ -147,10 +174,12 @@ def log_loss_neighbors(
     Convex. Needs only the cheapest neighbor. At k = 1 it is the usual log-likelihood.
     """
     beam = Ranked(scores, costs, width, mask, best)
-    return -beam.log_share()
+    return beam.cross_entropy()
 
 
-@surrogate(convex=False, bounds_cost=True, needs="costs")
+@surrogate(
+    convex=False, bounds_cost=True, needs="costs", largest=lambda s, c, _k, n: (c + s) * (n > 1)
+)
 def cost_sensitive_margin_beam(
     scores: Scores, costs: Scores, width: Width, mask: Mask = None, *, best: Best = "first"
 ) -> Losses:
@@ -163,11 +192,18 @@ def cost_sensitive_margin_beam(
     loss is never negative, and its gradient is the same.
     """
     beam = Ranked(scores, costs, width, mask, best)
-    ahead = beam.in_beam(beam.c) - beam.c_star + beam.in_beam(beam.s) - beam.s_star
-    return ahead.amax(dim=-1).where(beam.some, 0.0)
+    hat, inside = beam.beam
+    augmented = beam.c_at(hat) - beam.c_star + beam.s_at(hat)
+    highest = augmented.masked_fill(~inside, torch.finfo(scores.dtype).min).amax(dim=-1)
+    return (-beam.s_star[:, 0] + highest).where(beam.has_neighbors, 0.0)
 
 
-@surrogate(convex=False, bounds_cost=True, needs="costs")
+@surrogate(
+    convex=False,
+    bounds_cost=True,
+    needs="costs",
+    largest=lambda s, c, k, n: log(k) + c + s if n > k else log_of_sum(n, c + s),
+)
 def softmax_margin_beam(
     scores: Scores, costs: Scores, width: Width, mask: Mask = None, *, best: Best = "first"
 ) -> Losses:
@@ -178,11 +214,18 @@ def softmax_margin_beam(
     Not convex; bounds the transition cost. Needs full costs. Costs are relative, as there.
     """
     beam = Ranked(scores, costs, width, mask, best)
-    ahead = beam.in_beam(beam.c) - beam.c_star + beam.in_beam(beam.s) - beam.s_star
-    return ahead.logsumexp(dim=-1).where(beam.some, 0.0)
+    hat, inside = beam.beam
+    augmented = beam.c_at(hat) - beam.c_star + beam.s_at(hat)
+    loss = -beam.s_star[:, 0] + log_sum_exp(augmented, inside)
+    return loss.where(beam.has_neighbors, 0.0)
 
 
-@surrogate(convex=True, bounds_cost=True, needs="costs")
+@surrogate(
+    convex=True,
+    bounds_cost=True,
+    needs="costs",
+    largest=lambda s, c, _k, n: c * (1 + s) * (n // 2) * (n - n // 2),
+)
 def weighted_pairs_all(scores: Scores, costs: Scores, width: Width, mask: Mask = None) -> Losses:
     """Rank every pair of neighbors by cost, each pair weighted by its difference.
 
@@ -192,11 +235,16 @@ def weighted_pairs_all(scores: Scores, costs: Scores, width: Width, mask: Mask =
     Convex; bounds the transition cost. Needs full costs. O(n log n) time, O(n) memory.
     """
     beam = Ranked(scores, costs, width, mask)
-    s, c, mask = beam.by_cost()
-    return hinge_pairs(s, c, mask)
+    s_star, c_star, mask = beam.by_cost()
+    return hinge_pairs(s_star, c_star, mask)
 
 
-@surrogate(convex=True, bounds_cost=True, needs="costs")
+@surrogate(
+    convex=True,
+    bounds_cost=True,
+    needs="costs",
+    largest=lambda s, c, k, n: c * (1 + s) * k * max(0, n - k),
+)
 def weighted_pairs_bipartite(
     scores: Scores, costs: Scores, width: Width, mask: Mask = None
 ) -> Losses:
@@ -207,12 +255,17 @@ def weighted_pairs_bipartite(
     Convex; bounds the transition cost. Needs full costs. 0 while n <= k.
     """
     beam = Ranked(scores, costs, width, mask)
-    s, c, mask = beam.by_cost()
-    inside = mask & beam.first_k()
-    return hinge_rectangle(s, c, inside, mask & ~inside)
+    s_star, c_star, mask = beam.by_cost()
+    i, j = mask & beam.first_k, mask & ~beam.first_k
+    return hinge_rectangle(s_star, c_star, i, j)
 
 
-@surrogate(convex=True, bounds_cost=True, needs="costs")
+@surrogate(
+    convex=True,
+    bounds_cost=True,
+    needs="costs",
+    largest=lambda s, c, k, n: c * (1 + s) * min(k, n // 2) * (n - min(k, n // 2)),
+)
 def weighted_pairs_hybrid(scores: Scores, costs: Scores, width: Width, mask: Mask = None) -> Losses:
     """Rank as `weighted_pairs_bipartite` does, and also inside the beam.
 
@@ -221,11 +274,10 @@ def weighted_pairs_hybrid(scores: Scores, costs: Scores, width: Width, mask: Mas
     Convex; bounds the transition cost. Needs full costs.
     """
     beam = Ranked(scores, costs, width, mask)
-    s, c, mask = beam.by_cost()
-    inside = mask & beam.first_k()
-    return hinge_rectangle(s, c, inside, mask & ~inside) + hinge_pairs(
-        *(field[:, : beam.widest] for field in (s, c, inside))
-    )
+    s_star, c_star, mask = beam.by_cost()
+    i, j = mask & beam.first_k, mask & ~beam.first_k
+    first = (field[:, : beam.widest] for field in (s_star, c_star, i))
+    return hinge_rectangle(s_star, c_star, i, j) + hinge_pairs(*first)
 
 
 LOSSES: dict[str, Loss] = {

@@ -1,4 +1,4 @@
-"""Scores and costs over A_b, with the two orders of them that losses are written in."""
+"""Scores and costs over A_b, in the notation of the losses: s, c, k, n, hat and star."""
 
 from functools import cached_property
 from math import isfinite
@@ -20,11 +20,11 @@ Losses = Float[Tensor, " batch"]
 Best = Literal["first", "best_scored"]
 """Which of the cheapest neighbors is star(1): the first, or the one with the best score."""
 Rival = Literal["last", "outside"]
-"""Whom star(1) is compared with: hat(k), or the best-scored one that star(1) keeps out."""
+"""What star(1) is compared with: hat(k), or the best-scored neighbor that star(1) keeps out."""
 
 
 class Ranked:
-    """Scores and costs of A_b with their two orders; what is not a neighbor holds zeros."""
+    """Scores and costs of A_b with their two orders; entries that are not neighbors hold zeros."""
 
     def __init__(
         self, scores: Scores, costs: Scores, width: Width, mask: Mask, best: Best = "first"
@@ -37,7 +37,7 @@ class Ranked:
         self.mask = everywhere.expand_as(scores) if mask is None else mask
         self.dense = mask is None
         costs = costs if costs.is_floating_point() else costs.to(scores.dtype)
-        self.given, self.dear = scores, self.fill(costs, torch.inf)
+        self.raw_scores, self.filled_costs = scores, self.fill(costs, torch.inf)
         _check_finite("Scores", scores, self.mask)
         _check_finite("Costs", costs, self.mask)
         self.k = torch.as_tensor(width, device=scores.device).expand(scores.shape[0])
@@ -51,52 +51,60 @@ class Ranked:
     @cached_property
     def s(self) -> Scores:
         """Scores."""
-        return self.fill(self.given, 0.0)
+        return self.fill(self.raw_scores, 0.0)
 
     @cached_property
     def costs(self) -> Scores:
         """Costs less the least, before they are rounded to the scores' type: in their order."""
-        return self.fill(self.dear - self.dear.amin(dim=-1, keepdim=True), 0.0)
+        return self.fill(self.filled_costs - self.filled_costs.amin(dim=-1, keepdim=True), 0.0)
 
     @cached_property
     def c(self) -> Scores:
         """The same in the type of the scores."""
-        return self.costs.to(self.given.dtype)
+        return self.costs.to(self.raw_scores.dtype)
 
     @cached_property
     def n(self) -> Int[Tensor, " batch"]:
         """How many neighbors there are."""
         if self.dense:
-            return torch.full_like(self.k, self.given.shape[1])
+            return torch.full_like(self.k, self.raw_scores.shape[1])
         return self.mask.sum(dim=-1)
 
     @cached_property
-    def some(self) -> Bool[Tensor, " batch"]:
-        """Are there any?"""
+    def has_neighbors(self) -> Bool[Tensor, " batch"]:
+        """Is there any neighbor?"""
         return self.n > 0
 
     @cached_property
-    def crowded(self) -> Bool[Tensor, " batch"]:
-        """Can anything fall out of the beam?"""
+    def can_drop(self) -> Bool[Tensor, " batch"]:
+        """Are there more neighbors than slots, so that some fall out of the beam?"""
         return self.n > self.k
 
     @cached_property
     def star(self) -> Int[Tensor, "batch 1"]:
         """Where the cheapest neighbor stands."""
         if self.best == "first":
-            return least(self.dear)
+            return least(self.filled_costs)
         cheap = self.mask & (self.costs == 0)
         return least((-self.s.detach()).masked_fill(~cheap, torch.inf))
 
     @cached_property
     def s_star(self) -> Float[Tensor, "batch 1"]:
         """s[star(1)]."""
-        return self.given.gather(-1, self.star).where(self.some[:, None], 0.0)
+        return self.raw_scores.gather(-1, self.star).where(self.has_neighbors[:, None], 0.0)
 
     @cached_property
     def c_star(self) -> Float[Tensor, "batch 1"]:
         """c[star(1)]."""
         return self.c.gather(-1, self.star)
+
+    def s_at(self, index: Int[Tensor, "batch i"]) -> Float[Tensor, "batch i"]:
+        """s[index]."""
+        return self.s.gather(-1, index)
+
+    def c_at(self, index: Int[Tensor, "batch i"]) -> Float[Tensor, "batch i"]:
+        """c[index]."""
+        return self.c.gather(-1, index)
 
     @cached_property
     def is_star(self) -> Bool[Tensor, "batch n"]:
@@ -105,70 +113,62 @@ class Ranked:
 
     def hat(self, among: Bool[Tensor, "batch n"]) -> Int[Tensor, "batch k"]:
         """The first entries of `hat`, as far as the widest beam goes."""
-        given = self.given.detach()
+        scores = self.raw_scores.detach()
         if not (self.dense and among is self.mask):
-            given = torch.where(among, given, -torch.inf)
-        return top(given, self.widest)[1]
+            scores = torch.where(among, scores, -torch.inf)
+        return top(scores, self.widest)[1]
 
     @cached_property
     def beam(self) -> tuple[Int[Tensor, "batch k"], Bool[Tensor, "batch k"]]:
         """The neighbors in the beam, hat(1), ..., hat(min(k, n)), and which entries these are."""
-        place = torch.arange(self.widest, device=self.given.device)
+        place = torch.arange(self.widest, device=self.raw_scores.device)
         return self.hat(self.mask), place < torch.minimum(self.k, self.n)[:, None]
 
-    def in_beam(self, field: Scores) -> Float[Tensor, "batch k"]:
-        """What the neighbors in the beam have; the lowest number where there are fewer."""
+    @cached_property
+    def beam_and_star(self) -> tuple[Int[Tensor, "batch i"], Bool[Tensor, "batch i"]]:
+        """{star(1), hat(1), ..., hat(min(k, n))}, each once, and which entries these are."""
         index, inside = self.beam
-        return field.gather(-1, index).masked_fill(~inside, torch.finfo(field.dtype).min)
+        outside = ~((index == self.star) & inside).any(dim=-1, keepdim=True)
+        return torch.cat([index, self.star], dim=-1), torch.cat([inside, outside], dim=-1)
 
     def kept(self) -> Bool[Tensor, "batch n"]:
         """Which neighbors are in the beam."""
         index, inside = self.beam
         return torch.zeros_like(self.mask).scatter(-1, index, inside)
 
-    def rival(self, k: Int[Tensor, " batch"]) -> Int[Tensor, "batch 1"]:
+    def hat_beside_star(self, k: Int[Tensor, " batch"]) -> Int[Tensor, "batch 1"]:
         """The k-th best-scored of all but star(1): hat(k), or hat(k + 1) if star(1) is kept."""
         return self._at(self.hat(self.mask & ~self.is_star), k)
 
-    def last(self, rival: Rival) -> Int[Tensor, "batch 1"]:
-        """The neighbor that star(1) is compared with."""
+    def hat_k(self, rival: Rival) -> Int[Tensor, "batch 1"]:
+        """hat(k), or with "outside" the best-scored neighbor that star(1) keeps out."""
         check_choice(rival, get_args(Rival), "rival")
-        return self.rival(self.k) if rival == "outside" else self._at(self.hat(self.mask), self.k)
+        if rival == "outside":
+            return self.hat_beside_star(self.k)
+        return self._at(self.hat(self.mask), self.k)
 
     def _at(
         self, order: Int[Tensor, "batch k"], k: Int[Tensor, " batch"]
     ) -> Int[Tensor, "batch 1"]:
         return order.gather(-1, (k.clamp(max=order.shape[1]) - 1)[:, None])
 
-    def push_apart(self, rival: Int[Tensor, "batch 1"], can: Bool[Tensor, " batch"]) -> Losses:
-        """max(0, s[rival] - s[star(1)]), with the gradient of its active side at a tie."""
-        ahead = (self.s.gather(-1, rival) - self.s_star)[:, 0]
-        return ahead.where(can & (ahead >= 0), 0.0)
-
-    def margin(self, rival: Int[Tensor, "batch 1"]) -> Losses:
-        """max(0, 1 + s[rival] - s[star(1)])."""
-        return (1 + self.s.gather(-1, rival) - self.s_star)[:, 0].relu()
-
-    def dearer(self, rival: Int[Tensor, "batch 1"]) -> Losses:
-        """c[rival] - c[star(1)]."""
-        return (self.c.gather(-1, rival) - self.c_star)[:, 0]
-
-    def log_share(self) -> Losses:
-        """s[star(1)] - log sum exp of all s, at once; 0 for a row without neighbors."""
-        given = self.given
+    def cross_entropy(self) -> Losses:
+        """-s[star(1)] + log sum exp of all s, in one step; 0 for a row without neighbors."""
+        scores = self.raw_scores
         if not self.dense:
-            nothing = given.new_zeros(len(given)).masked_fill(self.some, -torch.inf)
-            given = torch.where(self.mask, given, nothing[:, None])
-        share = cross_entropy(given, self.star[:, 0], reduction="none")
-        return -share.where(self.some, 0.0)
+            nothing = scores.new_zeros(len(scores)).masked_fill(self.has_neighbors, -torch.inf)
+            scores = torch.where(self.mask, scores, nothing[:, None])
+        entropy = cross_entropy(scores, self.star[:, 0], reduction="none")
+        return entropy.where(self.has_neighbors, 0.0)
 
     def by_cost(self) -> tuple[Scores, Scores, Bool[Tensor, "batch n"]]:
-        """Scores, costs and mask in the order `star`."""
+        """s[star(1)], ..., s[star(n)], and the same for c and the mask."""
         star = by_cost(self.costs, self.mask)
         return self.s.gather(-1, star), self.c.gather(-1, star), self.mask.gather(-1, star)
 
+    @cached_property
     def first_k(self) -> Bool[Tensor, "batch n"]:
-        """Which places in the order `star` ought to be in the beam."""
+        """Which places in the order `star` are star(1), ..., star(k)."""
         return torch.arange(self.s.shape[1], device=self.s.device) < self.k[:, None]
 
     def place_by_cost(self) -> Int[Tensor, "batch n"]:
@@ -178,27 +178,46 @@ class Ranked:
         return torch.empty_like(star).scatter_(-1, star, places)
 
 
+def positive_part(
+    difference: Float[Tensor, "batch 1"], can: Bool[Tensor, " batch"]
+) -> Float[Tensor, " batch"]:
+    """max(0, difference), with the gradient of the positive side at 0; 0 where it `can` not be."""
+    value = difference[:, 0]
+    return value.where(can & (value >= 0), 0.0)
+
+
+def log_sum_exp(
+    values: Float[Tensor, "batch i"], there: Bool[Tensor, "batch i"]
+) -> Float[Tensor, " batch"]:
+    """log of the sum of exp(values) over the entries that are `there`; finite if there is none.
+
+    Terms are added one after another. `torch.logsumexp` adds them in an order that depends on
+    their number, so the last digit would depend on the padding: on the rest of the batch.
+    """
+    values = values.masked_fill(~there, torch.finfo(values.dtype).min)
+    largest = values.detach().amax(dim=-1, keepdim=True)
+    return (values - largest).exp().cumsum(dim=-1)[:, -1].log() + largest[:, 0]
+
+
 def _check(scores: Tensor, costs: Tensor, width: Width, mask: Mask) -> None:
     """Refuse arguments that do not fit together."""
     if scores.ndim != 2 or scores.shape != costs.shape:
         raise ValueError(
-            "`scores` and `costs` must have one shape, batch x neighbors, but "
-            f"{tuple(scores.shape)} and {tuple(costs.shape)} came; flatten slots and actions."
+            "`scores` and `costs` must have the same shape, batch x neighbors, got "
+            f"{tuple(scores.shape)} and {tuple(costs.shape)}; flatten slots and actions."
         )
     if mask is not None and mask.shape != scores.shape:
         raise ValueError(
-            f"`mask` must have the shape of `scores`, {tuple(scores.shape)}, but "
-            f"{tuple(mask.shape)} came."
+            f"`mask` must have the shape of `scores`, {tuple(scores.shape)}, got "
+            f"{tuple(mask.shape)}."
         )
     if not scores.is_floating_point():
         raise ValueError(
-            f"`scores` must be floating-point numbers, but {scores.dtype} came; convert them with "
+            f"`scores` must be floating-point numbers, got {scores.dtype}; convert them with "
             "`.float()`."
         )
     if mask is not None and mask.dtype != torch.bool:
-        raise ValueError(
-            f"`mask` must be boolean, but {mask.dtype} came; convert it with `.bool()`."
-        )
+        raise ValueError(f"`mask` must be boolean, got {mask.dtype}; convert it with `.bool()`.")
     if not isinstance(width, Tensor):
         check_width(width)
     elif (
@@ -207,8 +226,8 @@ def _check(scores: Tensor, costs: Tensor, width: Width, mask: Mask) -> None:
         or bool((width < 1).any())
     ):
         raise ValueError(
-            f"`width` must be a whole number or one per row, all at least 1, but {width} came "
-            f"for {scores.shape[0]} rows."
+            f"`width` must be a whole number or one per row, all at least 1, got {width} for "
+            f"{scores.shape[0]} rows."
         )
 
 
@@ -216,6 +235,6 @@ def _check_finite(name: str, values: Tensor, mask: Tensor) -> None:
     finite = isfinite(float(values.detach().sum()))  # or a sum that overflowed, or junk outside
     if not finite and not bool((torch.isfinite(values) | ~mask).all()):
         raise ValueError(
-            f"{name} must be finite, but NaN or an infinity came; mask out what is not a "
-            "neighbor, and look for an overflow in what computed the rest."
+            f"{name} must be finite, got NaN or an infinity; mask out entries that are not "
+            "neighbors, and look for an overflow where the others were computed."
         )

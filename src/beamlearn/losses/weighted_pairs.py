@@ -5,7 +5,7 @@ For neighbors in increasing order of cost, each pair i before j contributes
     (c[j] - c[i]) * max(0, s[j] - s[i] + 1)
 
 Halving the order by cost again and again covers the pairs by rectangles "i in the cheaper half,
-j in the dearer half". In one of them the hinge of (i, j) is active when s[i] < s[j] + 1; with
+j in the costlier half". In one of them the hinge of (i, j) is active when s[i] < s[j] + 1; with
 the scores sorted, every j needs only its `reach`, the number of scores below s[j] + 1, to read
 the count and the summed cost of its active partners off prefix sums.
 
@@ -22,7 +22,7 @@ from torch.nn.functional import pad
 BLOCK = 32
 """Blocks of this size are summed pair by pair: cheaper than five more levels."""
 ONE_BLOCK = 128
-"""So few neighbors are summed pair by pair altogether."""
+"""Up to this many neighbors, all pairs are summed one by one."""
 
 Weights = Float[Tensor, "... m"]
 Reach = Int[Tensor, "... m"]
@@ -57,11 +57,11 @@ def hinge_rectangle(
     scores: Float[Tensor, "batch n"],
     costs: Float[Tensor, "batch n"],
     cheaper: Bool[Tensor, "batch n"],
-    dearer: Bool[Tensor, "batch n"],
+    costlier: Bool[Tensor, "batch n"],
 ) -> Float[Tensor, " batch"]:
-    """Sum over all pairs with i in `cheaper` and j in `dearer`."""
+    """Sum over all pairs with i in `cheaper` and j in `costlier`."""
     with torch.no_grad():
-        s, c, low, high = (f.to(_precise(f)) for f in (scores, costs, cheaper, dearer))
+        s, c, low, high = (f.to(_precise(f)) for f in (scores, costs, cheaper, costlier))
         ordered, rank = s.sort(dim=-1)
         reach = torch.searchsorted(ordered, ordered + 1)
         c, low, high = (field.gather(-1, rank) for field in (c, low, high))
@@ -75,7 +75,7 @@ def _loss(
 ) -> Float[Tensor, " batch"]:
     """Turn the weights of the active pairs into the loss, with its value and its gradient.
 
-    The weight w of an active pair adds w to the gain of its dearer member j, takes w from that
+    The weight w of an active pair adds w to the gain of its costlier member j, takes w from that
     of the cheaper one i, and adds w to the total. The sum of w (s[j] - s[i] + 1) over all active
     pairs is then s . gain + total, and its gradient is the gain.
     """
@@ -90,7 +90,7 @@ def _without_padding(
 ) -> tuple[Float[Tensor, "batch m"], Float[Tensor, "batch m"]]:
     """Scores and costs as a power of two of blocks, whose padding takes part in no pair.
 
-    It comes last, so with a neighbor it could only be the dearer member, and for that it scores
+    It comes last, so with a neighbor it could only be the costlier member, and for that it scores
     too low; among itself it has no differences of cost.
     """
     s, c = scores.to(_precise(scores)), costs.to(_precise(costs))
@@ -133,7 +133,7 @@ def _halve(
     low: Bool[Tensor, "batch n"],
     size: int,
 ) -> tuple[Int[Tensor, "batch n"], Int[Tensor, "batch n"]]:
-    """Sort each group of `size` into its cheaper and its dearer half, each in order of score."""
+    """Sort each group of `size` into its cheaper and its costlier half, each in order of score."""
     rank, reach, low = (_grouped(field, size) for field in (rank, reach, low))
     ahead = pad(low.cumsum(dim=-1), (1, 0))
     reached, ahead = ahead.gather(-1, reach), ahead[..., :-1]

@@ -21,7 +21,7 @@ def attend(
     return found.transpose(1, 2).flatten(2)
 
 
-def seeing(sees: Bool[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+def additive_mask(sees: Bool[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     """A mask for `attend`: 0 for what is seen, -inf for the rest; once for all layers."""
     return torch.zeros(sees.shape, device=sees.device).masked_fill_(~sees, -torch.inf)
 
@@ -95,7 +95,7 @@ class Past:
 
 
 @final
-class Dropped:
+class DropoutMasks:
     """Dropout masks that depend on the example and the depth of a node alone.
 
     All hypotheses of an example at one depth are given the same mask, so that they stay

@@ -13,7 +13,7 @@ Cell = Literal["lstm", "gru"]
 
 
 @dataclass(frozen=True)
-class Recalled:
+class RecurrentState:
     """The state of every hypothesis, and what actions look like to the cell."""
 
     hidden: Float[Tensor, "batch k size"]
@@ -23,12 +23,12 @@ class Recalled:
     """W x + b for every action x, once per search."""
 
 
-class History(nn.Module):
+class ActionRNN(nn.Module):
     """An LSTM or GRU over the actions of each hypothesis.
 
     Two things make it cheap beside a cell that is run on every slot: the input half of the
     gates is a table with one row per action, and the recurrent half is computed once for every
-    hypothesis that has descendants, of which a beam has fewer than slots.
+    hypothesis with descendants; a beam has fewer of them than slots.
     """
 
     def __init__(self, actions: int, size: int, embedding: int, kind: Cell = "lstm") -> None:
@@ -42,13 +42,13 @@ class History(nn.Module):
         for parameter in (*self.input.parameters(), *self.recurrent.parameters()):
             nn.init.uniform_(parameter, -bound, bound)
 
-    def start(self, batch: int) -> Recalled:
+    def start(self, batch: int) -> RecurrentState:
         """Nothing done yet, in one slot per example."""
         hidden = self.input.weight.new_zeros(batch, 1, self.size)
         table = self.input(self.embedding.weight)
-        return Recalled(hidden, hidden if self.kind == "lstm" else None, table)
+        return RecurrentState(hidden, hidden if self.kind == "lstm" else None, table)
 
-    def advance(self, before: Recalled, move: Move) -> Recalled:
+    def advance(self, before: RecurrentState, move: Move) -> RecurrentState:
         """Read the action that each slot takes."""
         parents, child_of = _parents(move, before.hidden.shape[1])
         hidden = before.hidden.flatten(0, 1).index_select(0, parents)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import final
 
 from ..data import atomic
-from ..search.history import Dropped, History, Node
+from ..search.history import Dropped, History, HistoryNode
 from .pages import Markup, render
 
 ROW, GAP, HEAD = 46, 44, 34
@@ -53,7 +53,7 @@ class Edge:
 class Box:
     """A hypothesis as it is drawn."""
 
-    node: Node
+    node: HistoryNode
     kind: str
     """Its CSS classes."""
 
@@ -100,7 +100,7 @@ def column(history: History, step: int, headings: Sequence[str]) -> DrawnBeam:
     return DrawnBeam(step, heading, boxes, edges, dropped, len(beam) + (dropped is not None))
 
 
-def looks(history: History, node: Node, winner: bool, extended: bool) -> str:
+def looks(history: History, node: HistoryNode, winner: bool, extended: bool) -> str:
     """The CSS classes of a hypothesis: did it win, can it be right, does it die here?"""
     found = {
         "win": winner,

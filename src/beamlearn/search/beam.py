@@ -12,7 +12,7 @@ from torch import Tensor
 from ..check import check_choice
 from .check_tensors import check_best_scores, check_shape
 from .neighbors import Move, Neighbors
-from .normalization import normalized, normalizer
+from .normalization import normalizer
 from .ranking import least
 from .scorer import Scorer
 from .space import Expansion, Finish, SearchSpace
@@ -44,7 +44,7 @@ class Selection:
     """The trajectory ends here although the next beam is not terminal."""
 
     def end(self, where: Bool[Tensor, " batch"]) -> "Selection":
-        """Stop after this transition `where` told to."""
+        """Stop after this transition where `where` is True."""
         return replace(self, stopped=self.stopped | where)
 
     def singleton(self) -> "Selection":
@@ -124,7 +124,7 @@ def expand(space: SearchSpace[Any], scorer: Scorer, beam: Beam) -> Neighbors:
 def scored(
     scorer: Scorer, beam: Beam, expansion: Expansion, local: Float[Tensor, "batch k a"]
 ) -> Neighbors:
-    """The same from the numbers of a scorer."""
+    """`expand`, given the numbers of a scorer."""
     if local.dtype in (torch.float16, torch.bfloat16):
         local = local.float()  # sums along a path would run out of digits
     check_shape(local, (*beam.kept.shape, expansion.actions), "scores", "scorer")
@@ -135,11 +135,7 @@ def scored(
     idle = ~beam.kept | beam.finished
     ragged = bool(idle.any())
     if scorer.normalize is not None:
-        empty = idle if ragged else None
-        if torch.is_grad_enabled():
-            local = normalized(local, expansion.legal, empty)
-        else:
-            offset = offset - normalizer(local, expansion.legal, empty)
+        offset = offset - normalizer(local, expansion.legal, idle if ragged else None)
     if scorer.length_bonus:
         offset = offset + scorer.length_bonus
     scale = 1.0
@@ -245,7 +241,7 @@ class Step:
 
 
 def take(beam: Beam, neighbors: Neighbors, ranked: Selection) -> Step:
-    """Look up what a selection leads to; complain about scores that cannot be ranked."""
+    """Look up what a selection leads to; refuse scores that cannot be ranked."""
     entries = neighbors.look_up(ranked.index)
     check_best_scores(entries.scores.detach()[:, 0], beam.examples)
     ended = ranked.terminal | ranked.stopped
@@ -305,7 +301,7 @@ def final_choice(beam: Beam, scale: float) -> Neighbors:
 
 def beam_cost(neighbors: Neighbors, chosen: Selection) -> Float[Tensor, " batch"]:
     """c*(b'), the cost of the cheapest node of the next beam."""
-    costs = neighbors.any_costs.gather(-1, chosen.index)
+    costs = neighbors.unmasked_costs.gather(-1, chosen.index)
     return costs.masked_fill(~chosen.kept, torch.inf).amin(dim=-1)
 
 
@@ -321,13 +317,13 @@ def transition_cost(neighbors: Neighbors, chosen: Selection) -> Float[Tensor, " 
 def effective_width(neighbors: Neighbors, width: int, finish: Finish) -> Int[Tensor, " batch"]:
     """The width of a transition: k, or 1 into a terminal beam (decision 2).
 
-    With finish="first" a terminal neighbor survives only on top, so the width is 1, too, where
+    With finish="first" a terminal neighbor survives only on top, so the width is also 1 where
     the best-scored neighbor is terminal or the cheapest one is.
     """
     single = neighbors.only_terminal
     if finish == "first":
         _, hat = neighbors.best(1)
-        star = least(neighbors.fill(neighbors.any_costs, torch.inf))
+        star = least(neighbors.fill(neighbors.unmasked_costs, torch.inf))
         for first in (hat, star):
             single = single | neighbors.look_up(first).terminal[:, 0]
     return torch.where(single, 1, width)

@@ -47,17 +47,17 @@ class SearchResult:
     """What a beam search found for each example; Python objects are built when asked for."""
 
     trace: Trace
-    final_scores: Float[Tensor, "batch k"]
+    nbest_scores: Float[Tensor, "batch k"]
     """Scores of the n-best lists, best first; with their gradient if that was asked for."""
-    final_mask: Bool[Tensor, "batch k"]
+    nbest_mask: Bool[Tensor, "batch k"]
 
     def __len__(self) -> int:
-        return self.final_scores.shape[0]
+        return self.nbest_scores.shape[0]
 
     @property
     def scores(self) -> Float[Tensor, " batch"]:
         """The score of the best output of each example."""
-        return self.final_scores[:, 0]
+        return self.nbest_scores[:, 0]
 
     @cached_property
     def outputs(self) -> list[Any]:
@@ -90,12 +90,12 @@ class SearchResult:
 
     def draw(self, example: int = 0) -> "Drawing":
         """The search of one example as a picture; a notebook shows it."""
-        from ..reports.search_drawing import Drawing  # HTML is for those who look
+        from ..reports.search_drawing import Drawing  # imported only if something is drawn
 
         return Drawing(self.history(example))
 
     def _nbest(self, example: int) -> list[Hypothesis]:
-        scores = self.final_scores[example][self.final_mask[example]].detach().double()
+        scores = self.nbest_scores[example][self.nbest_mask[example]].detach().double()
         paths = [self.trace.last(example, slot) for slot in range(len(scores))]
         outputs = self.trace.outputs(example, paths)
         shares = scores.softmax(dim=-1)
@@ -158,8 +158,8 @@ def exhaustive_search(
     widest = max((int(step.ranked.sum(dim=-1).max()) for step in result.trace.steps), default=0)
     if widest >= limit:
         raise ValueError(
-            f"Exhaustive search is for spaces of fewer than `limit` = {limit} nodes at one depth, "
-            "but this one has more; raise `limit` or check a smaller example."
+            f"Exhaustive search needs a space with fewer than `limit` = {limit} nodes at each "
+            "depth, but this one has more; raise `limit`, or use a smaller example."
         )
     return result
 

@@ -45,8 +45,9 @@ def levels(space: SearchSpace[Any], limit: int) -> list[Level]:
         width = int(inner.sum(dim=-1).max()) if inner.numel() else 0
         if width * len(space) > limit or len(found) > limit:
             raise TooLargeError(
-                f"Only spaces of at most `limit` = {limit:,} nodes at one depth, and as many "
-                "depths, are listed, but this one has more; use a smaller example or raise `limit`."
+                f"A space can be listed if it has at most `limit` = {limit:,} nodes at each depth "
+                "and at most that many depths, but this one has more; use a smaller example, "
+                "or raise `limit`."
             )
         order = inner.to(torch.int8).argsort(dim=-1, descending=True, stable=True)[:, :width]
         child = (inner.cumsum(dim=-1) - 1).masked_fill(~inner, -1).view_as(legal)
@@ -92,25 +93,25 @@ class BruteForceOracle(Oracle):
     def initial(self) -> Float[Tensor, " batch"]:
         return self.roots
 
-    def start(self) -> "Place":
+    def start(self) -> "NodeLocation":
         rows = torch.arange(len(self.space), device=self.roots.device)
-        return Place(0, rows, torch.zeros_like(rows)[:, None])
+        return NodeLocation(0, rows, torch.zeros_like(rows)[:, None])
 
-    def costs(self, memory: "Place", nodes: Any) -> Float[Tensor, "batch k a"]:
+    def costs(self, memory: "NodeLocation", nodes: Any) -> Float[Tensor, "batch k a"]:
         table = self.tables[memory.depth][memory.rows[:, None], memory.slots]
         # A level may have nodes with more neighbors than any in these beams.
         return table[..., : self.space.expand(nodes).actions]
 
-    def advance(self, memory: "Place", nodes: Any, move: Move) -> "Place":
+    def advance(self, memory: "NodeLocation", nodes: Any, move: Move) -> "NodeLocation":
         rows = move.keep(memory.rows)
         slots = move.follow(memory.slots)
         child = self.levels[memory.depth].child[rows[:, None], slots, move.actions]
-        # Past the last level only finished hypotheses are left, and nobody reads their costs.
-        return Place(min(memory.depth + 1, len(self.levels) - 1), rows, child.clamp(min=0))
+        # Past the last level only finished hypotheses are left, and their costs are not read.
+        return NodeLocation(min(memory.depth + 1, len(self.levels) - 1), rows, child.clamp(min=0))
 
 
 @dataclass(frozen=True)
-class Place:
+class NodeLocation:
     """Where the nodes of the current beams stand in the list of all nodes."""
 
     depth: int

@@ -1,4 +1,4 @@
-"""Is an oracle right? Against enumeration where the space is small, by deviations where not."""
+"""Check an oracle: by enumeration of a small space, by random walks through a large one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -66,8 +66,8 @@ def check_oracle(
     A space with at most `limit` nodes at each depth is listed whole, and every cost is compared
     with the minimum over all completions. In a larger one, `walks` random walks step now with
     the oracle and now against it, and at each node the oracle must be consistent: the cost of
-    the node is that of its cheapest neighbor. `cost(example, output)`, if given, says what the
-    terminals cost; else the oracle is believed there.
+    the node is that of its cheapest neighbor. `cost(example, output)`, if given, is the cost of
+    a terminal; otherwise the oracle is trusted there.
 
     >>> import beamlearn as bl
     >>> space = bl.GraphSpace(0, lambda n: [n + 1, n + 2] if n < 5 else [], cost=lambda p: len(p))
@@ -115,7 +115,7 @@ def _check_all(
 
 
 def _claims(oracle: Oracle, found: Sequence[Level]) -> list[Tensor]:
-    """What the oracle says of the neighbors of all nodes, level by level."""
+    """The oracle's costs of the neighbors of all nodes, level by level."""
     memory = oracle.start()
     claims = []
     for level, following in zip(found, [*found[1:], None], strict=True):

@@ -7,17 +7,17 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 
-def check_shape(came: Tensor, required: tuple[int, ...], what: str, whose: str) -> None:
+def check_shape(given: Tensor, required: tuple[int, ...], what: str, whose: str) -> None:
     """Refuse a tensor that does not have one entry per example, slot and action."""
-    if tuple(came.shape) != required:
+    if tuple(given.shape) != required:
         raise ValueError(
-            f"The {whose} must give {what} of shape {required} (examples, slots, actions), but "
-            f"{tuple(came.shape)} came."
+            f"The {whose} must give {what} of shape {required} (examples, slots, actions), got "
+            f"{tuple(given.shape)}."
         )
 
 
 class NotFiniteError(ValueError):
-    """A score that is no number."""
+    """A score that is NaN or infinite."""
 
 
 def check_best_scores(best: Float[Tensor, " batch"], examples: Int[Tensor, " batch"]) -> None:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from .neighbors import Move
 from .oracle import Oracle
-from .path_tree import Forest, Graph, Node
+from .path_tree import Graph, Node, PathTrees
 from .space import Expansion, NumberedSpace
 
 Numbers = Int[Tensor, "batch k"]
@@ -46,7 +46,7 @@ class GraphSpace(NumberedSpace):
         step_cost: Callable[[Node, Node], float] | None = None,
     ) -> None:
         graph = Graph(initial, neighbors, cost, max_depth, max_visits, step_cost)
-        self._settle([graph], Forest())
+        self._settle([graph], PathTrees())
 
     @classmethod
     def from_networkx(
@@ -61,25 +61,25 @@ class GraphSpace(NumberedSpace):
     ) -> "GraphSpace":
         """Search a networkx `DiGraph`; with `weight`, that edge attribute is the step cost."""
         if initial not in graph:
-            raise ValueError(f"`initial` must be a node of the graph, but {initial!r} is not.")
+            raise ValueError(f"`initial` must be a node of the graph, got {initial!r}.")
         step_cost = None if weight is None else (lambda u, v: float(graph.edges[u, v][weight]))
         return cls(initial, graph.successors, cost, max_depth, max_visits, step_cost=step_cost)
 
     @classmethod
-    def stack(cls, spaces: Sequence["GraphSpace"], forest: Forest | None = None) -> "GraphSpace":
+    def stack(cls, spaces: Sequence["GraphSpace"], trees: PathTrees | None = None) -> "GraphSpace":
         """Search several spaces as one batch."""
         stacked = cls.__new__(cls)
         graphs = [graph for space in spaces for graph in space.graphs]
-        stacked._settle(graphs, Forest() if forest is None else forest)
+        stacked._settle(graphs, PathTrees() if trees is None else trees)
         return stacked
 
-    def _settle(self, graphs: Sequence[Graph], forest: Forest) -> None:
-        self.graphs, self.forest = graphs, forest
-        self.roots = torch.tensor([forest.root(graph) for graph in graphs], dtype=torch.long)
+    def _settle(self, graphs: Sequence[Graph], trees: PathTrees) -> None:
+        self.graphs, self.trees = graphs, trees
+        self.roots = torch.tensor([trees.root(graph) for graph in graphs], dtype=torch.long)
 
     @property
-    def numbering(self) -> Forest:
-        return self.forest
+    def numbering(self) -> PathTrees:
+        return self.trees
 
     def __len__(self) -> int:
         return len(self.graphs)
@@ -88,16 +88,16 @@ class GraphSpace(NumberedSpace):
         return self.roots[:, None]
 
     def children(self, nodes: Numbers) -> Int[Tensor, "batch k a"]:
-        self.forest.expand(nodes)
-        count = self.forest.children[nodes]
+        self.trees.expand(nodes)
+        count = self.trees.children[nodes]
         action = torch.arange(max(1, int(count.max()) if count.numel() else 1))
-        numbers = self.forest.first_child[nodes][..., None] + action
+        numbers = self.trees.first_child[nodes][..., None] + action
         return numbers.masked_fill(action >= count[..., None], -1)
 
     def expand(self, nodes: Numbers) -> Expansion:
         children = self.children(nodes)
         legal = children >= 0
-        return Expansion(children.shape[-1], self.forest.terminal[children] & legal, legal)
+        return Expansion(children.shape[-1], self.trees.terminal[children] & legal, legal)
 
     def advance(self, nodes: Numbers, move: Move) -> Int[Tensor, "after k_after"]:
         children = move.follow(self.children(nodes))
@@ -115,12 +115,12 @@ class GraphSpace(NumberedSpace):
         return str(self.output_of(self._number(example, actions))[-1])
 
     def output_of(self, number: int) -> tuple[Node, ...]:
-        return self.forest.nodes_of(number)
+        return self.trees.nodes_of(number)
 
     def _number(self, example: int, actions: Sequence[int]) -> int:
         number = int(self.roots[example])
         for action in actions:
-            number = self.forest.child(number, action)
+            number = self.trees.child(number, action)
         return number
 
     def oracle(self) -> Oracle:
@@ -151,9 +151,9 @@ class GraphOracle(Oracle):
         return None
 
     def _costs(self, numbers: Tensor) -> Tensor:
-        forest = self.space.forest
-        forest.complete(numbers[numbers >= 0])
-        return forest.completion[numbers].masked_fill(numbers < 0, 0.0)
+        trees = self.space.trees
+        trees.complete(numbers[numbers >= 0])
+        return trees.completion[numbers].masked_fill(numbers < 0, 0.0)
 
 
 @final
@@ -161,17 +161,17 @@ class GraphTask:
     """The task of searching Python graphs: a batch is a list of examples.
 
     `build(example)` makes the `GraphSpace` of one example, with its costs. It is called once
-    for each example object, and what is found out about its graph is kept for later epochs; so give
-    the same objects again, not copies of them.
+    for each example object, and what is computed for its graph is kept for later epochs, so
+    pass the same objects again, not copies.
     """
 
     def __init__(self, build: Callable[[Any], GraphSpace]) -> None:
         self.build = build
-        self.forest = Forest()
+        self.trees = PathTrees()
         self._built: dict[int, tuple[Any, GraphSpace]] = {}
 
     def space(self, batch: Sequence[Any]) -> GraphSpace:
-        return GraphSpace.stack([self._space(example) for example in batch], self.forest)
+        return GraphSpace.stack([self._space(example) for example in batch], self.trees)
 
     def _space(self, example: Any) -> GraphSpace:
         # Kept by identity, since examples need not be hashable; keeping the example keeps its

@@ -1,4 +1,4 @@
-"""Column: a table of tensors' values that grows at its end."""
+"""GrowingTensor: a one-dimensional tensor that entries can be appended to."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 
-class Column:
-    """A one-dimensional tensor that entries are added to; room is doubled when it runs out."""
+class GrowingTensor:
+    """A one-dimensional tensor that entries are appended to; when full, its capacity doubles."""
 
     def __init__(self, dtype: torch.dtype) -> None:
         self._values = torch.zeros(64, dtype=dtype)

@@ -10,14 +10,14 @@ import torch
 from .beam import Step, policy
 from .neighbors import Neighbors
 from .space import Finish, SearchSpace
-from .trace import Row
+from .trace import TransitionRow
 
 TOLERANCE = 1e-6
 """Costs that differ by less are equal."""
 
 
 @dataclass(frozen=True)
-class Node:
+class HistoryNode:
     """A hypothesis in a beam."""
 
     parent: int | None
@@ -41,12 +41,12 @@ class Dropped:
 
     step: int
     """The beam that it is missing in, counted from 0."""
-    node: Node
+    node: HistoryNode
     rank: int
     """Its place among all neighbors by their scores, from 1."""
     increase: float
     """c(b, b') of the learned policy: how much more the cheapest node that it keeps costs."""
-    rival: Node
+    rival: HistoryNode
     """The node in the last place of the beam, which pushed it out."""
 
 
@@ -54,7 +54,7 @@ class Dropped:
 class History:
     """The beams b_1, ..., b_h of one search; the last one with its n-best list."""
 
-    beams: tuple[tuple[Node, ...], ...]
+    beams: tuple[tuple[HistoryNode, ...], ...]
     drops: tuple[Dropped, ...] = ()
     """Where the cheapest hypothesis fell out, if the right answers are known; the first is where
     the best possible output was lost."""
@@ -73,7 +73,7 @@ class History:
         """The places of the hypotheses that led to the result."""
         return self.ancestors(len(self.beams) - 1, 0)
 
-    def path(self, step: int, node: Node) -> list[str]:
+    def path(self, step: int, node: HistoryNode) -> list[str]:
         """The names of the actions that led to a hypothesis, which may have fallen out there."""
         if node.parent is None:
             return []
@@ -85,7 +85,7 @@ class History:
         """What the best possible output costs."""
         return self.beams[0][0].cost
 
-    def can_be_best(self, node: Node) -> bool:
+    def can_be_best(self, node: HistoryNode) -> bool:
         """Can a hypothesis still become the best possible output, as far as is known?"""
         least = self.least_cost
         return least is not None and node.cost is not None and node.cost - least <= TOLERANCE
@@ -115,12 +115,14 @@ class Recorder:
 
     def __init__(self, space: SearchSpace[Any], example: int, cost: float | None = None) -> None:
         self.space, self.example = space, example
-        self.beams: list[tuple[Node, ...]] = [(Node(None, "", False, 0.0, 0.0, cost, True),)]
+        self.beams: list[tuple[HistoryNode, ...]] = [
+            (HistoryNode(None, "", False, 0.0, 0.0, cost, True),)
+        ]
         self.drops: list[Dropped] = []
         self.paths: list[list[int]] = [[]]
         """The actions that led to each node of the last beam."""
 
-    def add(self, row: Row, costs: Sequence[float] | None = None) -> None:
+    def add(self, row: TransitionRow, costs: Sequence[float] | None = None) -> None:
         """Record a transition: where it led, and c* of each node if that is known."""
         places = [place for place, ranked in enumerate(row.ranked) if ranked]
         beam = tuple(
@@ -144,14 +146,14 @@ class Recorder:
         self, neighbors: Neighbors, row: int, width: int, finish: Finish, tolerance: float
     ) -> None:
         """Record what the next transition drops; of equally cheap neighbors the best-scored."""
-        scores = neighbors.fill(neighbors.any_scores.detach(), -torch.inf)[row]
-        costs = neighbors.fill(neighbors.any_costs, torch.inf)[row]
+        scores = neighbors.fill(neighbors.unmasked_scores.detach(), -torch.inf)[row]
+        costs = neighbors.fill(neighbors.unmasked_costs, torch.inf)[row]
         learned = policy(neighbors, width, finish).singleton()
         kept = learned.index[row][learned.kept[row]]
         order = scores.argsort(descending=True, stable=True)
         rank = int((costs[order] <= costs.min() + tolerance).nonzero()[0, 0])
 
-        def node(index: int, *, kept: bool) -> Node:
+        def node(index: int, *, kept: bool) -> HistoryNode:
             parent, action = divmod(index, neighbors.actions)
             moved = not bool(neighbors.finished[row, parent])
             score, cost = float(scores[index]), float(costs[index])
@@ -169,13 +171,13 @@ class Recorder:
 
     def node(
         self, parent: int, action: int, *, moved: bool, score: float, cost: float | None, kept: bool
-    ) -> Node:
+    ) -> HistoryNode:
         """A neighbor of the last beam, with the name of its action."""
         before = self.beams[-1][parent]
         name = before.name
         if moved:
             name = self.space.action_name(self.example, [*self.paths[parent], action])
-        return Node(parent, name, moved, score, score - before.score, cost, kept)
+        return HistoryNode(parent, name, moved, score, score - before.score, cost, kept)
 
     def history(self) -> History:
         """What was recorded."""
@@ -184,10 +186,10 @@ class Recorder:
 
 def transition_row(
     step: Step, neighbors: Neighbors, row: int, width: int, finish: Finish
-) -> tuple[Row, list[float]]:
+) -> tuple[TransitionRow, list[float]]:
     """A transition between neighbors with costs, in a row of the batch; and c* of its nodes.
 
-    A terminal beam holds the result alone; if the learned policy has it, too, the others that it
+    A terminal beam holds only the result; if the learned policy also has it, the others that it
     ranks are listed with it. Where a strategy stops, the last beam need not be terminal.
     """
     index = step.slots[row] * neighbors.actions + step.actions[row]
@@ -199,12 +201,12 @@ def transition_row(
             index, kept = ranked, torch.arange(len(ranked), device=ranked.device) == 0
     parents = index // neighbors.actions
     moved = ~neighbors.finished[row][parents]
-    found = Row(
+    found = TransitionRow(
         slots=parents.tolist(),
         actions=(index - parents * neighbors.actions).tolist(),
-        scores=neighbors.any_scores.detach()[row][index].tolist(),
+        scores=neighbors.unmasked_scores.detach()[row][index].tolist(),
         ranked=[True] * len(index),
         kept=kept.tolist(),
         stays=(~moved).tolist(),
     )
-    return found, neighbors.any_costs[row][index].tolist()
+    return found, neighbors.unmasked_costs[row][index].tolist()

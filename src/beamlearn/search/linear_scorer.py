@@ -1,4 +1,4 @@
-"""LinearScorer: a weight for every feature that a Python function finds in a path."""
+"""LinearScorer: one weight per feature, where a Python function computes the features of a path."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from ..check import unknown
-from .growing_tensor import Column
+from .growing_tensor import GrowingTensor
 from .neighbors import Move
 from .scorer import Scorer
 from .space import NumberedSpace
@@ -21,11 +21,11 @@ Features = Mapping[str, float] | Sequence[float] | Tensor
 
 @final
 class LinearScorer(Scorer):
-    """s(v) = theta . phi(v) for features that a Python function finds in a path.
+    """s(v) = theta . phi(v), where a Python function computes the features of a path.
 
     `features(path)` returns a vector of `size` numbers or a dictionary of named ones. Names are
-    listed in `names`, or hashed into `size` places. theta starts at zero. Features are found
-    once per path and kept.
+    listed in `names`, or hashed into `size` places. theta starts at zero. Features are computed
+    once per path and cached.
 
     >>> import beamlearn as bl
     >>> scorer = bl.LinearScorer(lambda path: {"steps": len(path)}, names=["steps"])
@@ -48,7 +48,7 @@ class LinearScorer(Scorer):
         if (size is None) == (names is None):
             raise ValueError(
                 "A linear scorer needs either `size`, the number of its features, or their "
-                f"`names`, but size={size} and names={names} came."
+                f"`names`, got size={size} and names={names}; give exactly one of them."
             )
         self.features = features
         self.names = None if names is None else {name: place for place, name in enumerate(names)}
@@ -63,8 +63,8 @@ class LinearScorer(Scorer):
     def start(self, space: NumberedSpace) -> NumberedSpace:
         if not isinstance(space, NumberedSpace):
             raise TypeError(
-                f"A LinearScorer needs a space with numbered nodes, such as GraphSpace, but "
-                f"{type(space).__name__} came; write a Scorer for it instead."
+                "A LinearScorer needs a space with numbered nodes, such as GraphSpace, got "
+                f"{type(space).__name__}; write a Scorer for it instead."
             )
         return space
 
@@ -92,8 +92,8 @@ class LinearScorer(Scorer):
         vector = torch.as_tensor(found, dtype=torch.float64).flatten().tolist()
         if len(vector) != self.size:
             raise ValueError(
-                f"`features` must return {self.size} numbers, the size of the scorer, but "
-                f"{len(vector)} came for {output!r}."
+                f"`features` must return {self.size} numbers, the size of the scorer, got "
+                f"{len(vector)} for {output!r}."
             )
         return dict(enumerate(vector))
 
@@ -109,10 +109,10 @@ class FeatureTable:
     """phi of the nodes of one numbering, as sparse rows one after another."""
 
     def __init__(self) -> None:
-        self.start = Column(torch.long)  # where a node's row begins; -1 while it has none
-        self.count = Column(torch.long)
-        self.places = Column(torch.long)
-        self.values = Column(torch.float64)
+        self.start = GrowingTensor(torch.long)  # where a node's row begins; -1 while it has none
+        self.count = GrowingTensor(torch.long)
+        self.places = GrowingTensor(torch.long)
+        self.values = GrowingTensor(torch.float64)
 
     def missing(self, numbers: Int[Tensor, " n"]) -> Int[Tensor, " missing"]:
         """Which nodes have no features yet."""

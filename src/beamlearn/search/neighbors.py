@@ -71,16 +71,16 @@ class Neighbors:
         return field if self.dense else torch.where(self.mask, field, value)
 
     @property
-    def any_scores(self) -> Float[Tensor, "batch n"]:
-        """s of every neighbor, and anything elsewhere."""
+    def unmasked_scores(self) -> Float[Tensor, "batch n"]:
+        """s of every neighbor; arbitrary numbers where `mask` is False."""
         return self._summed(scaled(self.local, self.scale), self.offset)
 
     @property
-    def steep_scores(self) -> Float[Tensor, "batch n"]:
-        """The same, multiplied by the power of the length that they were divided by.
+    def unscaled_scores(self) -> Float[Tensor, "batch n"]:
+        """`unmasked_scores` before they were divided by a power of the length.
 
-        The order stays, and what a single action adds weighs as much at every depth: a loss over
-        scores that were divided would hardly feel late actions.
+        The order is the same, and what an action adds has the same weight at every depth. In a loss
+        over the divided scores, late actions would hardly count.
         """
         return self._summed(self.local, scaled(self.offset, 1 / self.scale))
 
@@ -96,24 +96,26 @@ class Neighbors:
     @cached_property
     def scores(self) -> Float[Tensor, "batch n"]:
         """s of every neighbor."""
-        return self.fill(self.any_scores, 0.0)
+        return self.fill(self.unmasked_scores, 0.0)
 
     @property
-    def any_costs(self) -> Float[Tensor, "batch n"]:
-        """c* of every neighbor, and anything elsewhere."""
+    def unmasked_costs(self) -> Float[Tensor, "batch n"]:
+        """c* of every neighbor; arbitrary numbers where `mask` is False."""
         if self.completion is None:
-            raise ValueError("These neighbors have no costs: no oracle was asked for them.")
+            raise ValueError(
+                "These neighbors have no costs; use `beam_trajectory`, which asks an oracle."
+            )
         return self.completion.flatten(1)
 
     @cached_property
     def costs(self) -> Float[Tensor, "batch n"]:
         """c* of every neighbor."""
-        return self.fill(self.any_costs, 0.0)
+        return self.fill(self.unmasked_costs, 0.0)
 
     @cached_property
     def least_cost(self) -> Float[Tensor, " batch"]:
         """c* of the cheapest neighbor."""
-        return self.fill(self.any_costs, torch.inf).amin(dim=-1)
+        return self.fill(self.unmasked_costs, torch.inf).amin(dim=-1)
 
     @cached_property
     def only_terminal(self) -> Bool[Tensor, " batch"]:
@@ -145,7 +147,7 @@ class Neighbors:
     def best(
         self, k: int, among: Bool[Tensor, "batch k a"] | None = None
     ) -> tuple[Bool[Tensor, "batch kept"], Int[Tensor, "batch kept"]]:
-        """BEST(A_b, k, s) of Algorithm 1: which slots of the result are used, and by whom."""
+        """BEST(A_b, k, s) of Algorithm 1: which slots of the result are used, and for which."""
         local, offset = self.local.detach(), self.offset.detach()
         if self.legal is not None:
             local = torch.where(self.legal, local, -torch.inf)

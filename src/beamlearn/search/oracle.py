@@ -21,7 +21,7 @@ class Oracle(ABC):
     full: bool = True
     """True: costs for all neighbors. False: only which neighbor is cheapest, as 0 against 1."""
     tolerance: float = 0.0
-    """How much dearer a beam may get before it counts as a cost increase (rounding)."""
+    """How much c* of a beam may rise, by rounding, before it counts as a cost increase."""
     unique: bool = False
     """Is the cheapest neighbor of each node on the cheapest path unique? Then following the oracle
     at width 1 needs no scores."""

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .growing_tensor import Column
+from .growing_tensor import GrowingTensor
 
 Node = Any
 
@@ -29,11 +29,11 @@ class Graph:
         for name in ("max_depth", "max_visits"):
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise ValueError(f"`{name}` must be at least 1 or None, but {value} came.")
+                raise ValueError(f"`{name}` must be at least 1 or None, got {value}.")
         if self.cost is not None and self.step_cost is not None:
             raise ValueError(
-                "Costs come from `cost`, of a whole path, or from `step_cost`, of each step, but "
-                "both came; give one of them."
+                "Give either `cost`, the cost of a whole path, or `step_cost`, the cost of each "
+                "step; got both."
             )
 
     @property
@@ -44,7 +44,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class PathNode:
-    """A path, told as its last node and the number of the path before it."""
+    """A path, stored as its last node and the number of the path before it."""
 
     graph: Graph
     node: Node
@@ -54,11 +54,11 @@ class PathNode:
     """The step costs so far."""
 
 
-class Forest:
+class PathTrees:
     """The trees of paths of any number of graphs.
 
-    What the engine asks for at every step (children, terminals, completion costs) is kept in
-    tensors by number, so that only the first visit of a path runs the user's functions.
+    What the engine needs at every step (children, terminals, completion costs) is stored in
+    tensors by number, so the user's functions run only on the first visit of a path.
     """
 
     enumerable = 1_000_000
@@ -66,10 +66,10 @@ class Forest:
 
     def __init__(self) -> None:
         self.paths: list[PathNode] = []
-        self.first_child = Column(torch.long)
-        self.children = Column(torch.long)  # how many; -1 while they have no numbers
-        self.terminal = Column(torch.bool)
-        self.completion = Column(torch.float64)  # c*; NaN until asked for
+        self.first_child = GrowingTensor(torch.long)
+        self.children = GrowingTensor(torch.long)  # how many; -1 while they have no numbers
+        self.terminal = GrowingTensor(torch.bool)
+        self.completion = GrowingTensor(torch.float64)  # c*; NaN until asked for
         self._first_child: dict[int, int] = {}  # the same for Python, which reads tensors slowly
         self._roots: dict[Graph, int] = {}
         self._known_successors: dict[tuple[Graph, Node], list[Node]] = {}
@@ -85,9 +85,9 @@ class Forest:
     def _plant(self, graph: Graph) -> int:
         if graph.capped and not self._ends(graph, (graph.initial,)):
             raise ValueError(
-                f"Every path must be able to end, but from {graph.initial!r} no terminal node (one "
-                f"without neighbors) can be reached with max_depth={graph.max_depth} and "
-                f"max_visits={graph.max_visits}; raise them, or mend `neighbors`."
+                f"A terminal node (one without neighbors) must be reachable from "
+                f"{graph.initial!r}, but none is with max_depth={graph.max_depth} and "
+                f"max_visits={graph.max_visits}; raise them, or fix `neighbors`."
             )
         return self._add([PathNode(graph, graph.initial, -1, 0, 0.0)])
 
@@ -252,15 +252,15 @@ class Forest:
         nodes, cost = self.nodes_of(number), path.graph.cost
         value = path.cost if cost is None else float(cost(nodes))
         if not isfinite(value):
-            raise ValueError(f"Costs must be finite, but {value} came for the path {nodes!r}.")
+            raise ValueError(f"Costs must be finite, got {value} for the path {nodes!r}.")
         return value
 
     def _check_enumerable(self, listed: int, path: PathNode) -> None:
         if listed > self.enumerable:
             raise ValueError(
-                f"Completion costs from `cost` alone are found by listing all paths, but there are "
-                f"more than {self.enumerable:,} below {path.graph.initial!r}; give `step_cost` "
-                "instead, or write a space with an oracle of its own (docs/extending.md)."
+                f"With `cost` alone, completion costs are computed by listing all paths, at most "
+                f"{self.enumerable:,}, but there are more below {path.graph.initial!r}; give "
+                "`step_cost` instead, or write a space with its own oracle (docs/extending.md)."
             )
 
 

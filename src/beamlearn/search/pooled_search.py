@@ -34,7 +34,7 @@ def pooled_search(
     early_stopping: EarlyStopping = False,
     max_steps: int | None = None,
 ) -> SearchResult:
-    """Find outputs with k hypotheses that run and a pool of up to k that have ended.
+    """Search with k running hypotheses and a pool of up to k finished ones.
 
     At every step, of the neighbors A_b of the running hypotheses:
 
@@ -47,7 +47,7 @@ def pooled_search(
     its pool is full and, by `early_stopping`, not expected to change; then its n-best list is
     the pool. "never" takes `max_steps` of the search or the space for the greatest length.
 
-    This is the search that `generate` of the library transformers made known. In
+    This is the search of `generate` in the transformers library. In
     `beam_search(finish="pad")` a finished hypothesis keeps a slot and competes with the
     running ones, so the beam narrows as hypotheses end; that is the policy which training
     assumes, and the one to use with a scorer that was trained by it. Here k hypotheses run to
@@ -68,7 +68,7 @@ def pooled_search(
     steps: list[Step] = []
     with torch.no_grad():
         beam = initial_beam(space, scorer)
-        pool = Slots.empty(beam.scores, width)
+        pool = Candidates.empty(beam.scores, width)
         final = [(beam.examples[:0], pool.keep(slice(0)))]
         while beam.examples.numel() > 0:
             check_steps(len(steps), longest)
@@ -78,8 +78,10 @@ def pooled_search(
             pool = pool.staying(at=beam.kept.shape[1])
             if best is not running:
                 pool = pool.join(best.only(best.ends)).best(width)
-            hope = _hope(early_stopping, running.scores[:, 0], len(steps) + 1, longest, scorer)
-            ended = ~running.there[:, 0] | (pool.there[:, -1] & ~(hope > pool.scores[:, -1]))
+            expected = _expected_best(
+                early_stopping, running.scores[:, 0], len(steps) + 1, longest, scorer
+            )
+            ended = ~running.there[:, 0] | (pool.there[:, -1] & ~(expected > pool.scores[:, -1]))
             steps.append(_record(beam, running, pool, ended))
             final.append((beam.examples[ended], pool.keep(ended)))
             beam, move = advance(space, scorer, beam, _step(beam, running, ended))
@@ -90,13 +92,13 @@ def pooled_search(
 def _check(early_stopping: object) -> None:
     if not isinstance(early_stopping, bool) and early_stopping != "never":
         raise ValueError(
-            f'`early_stopping` must be True, False or "never", but {early_stopping!r} came.'
+            f'`early_stopping` must be True, False or "never", got {early_stopping!r}.'
         )
 
 
 @dataclass(frozen=True)
-class Slots:
-    """Some hypotheses of each example, and the slot and action from which each came."""
+class Candidates:
+    """Some hypotheses of each example, with the slot and action that led to each."""
 
     scores: Float[Tensor, "batch m"]
     there: Bool[Tensor, "batch m"]
@@ -108,50 +110,50 @@ class Slots:
     ends: Bool[Tensor, "batch m"]
 
     @classmethod
-    def empty(cls, like: Float[Tensor, "batch slots"], width: int) -> "Slots":
+    def empty(cls, like: Float[Tensor, "batch slots"], width: int) -> "Candidates":
         """`width` slots that hold nothing."""
         zeros = like.new_zeros(like.shape[0], width)
         nowhere, nothing = zeros.long(), zeros.bool()
         return cls(zeros, nothing, nowhere, nowhere, ~nothing, nothing)
 
-    def each(self, function: Callable[..., Tensor], *others: "Slots") -> "Slots":
+    def each(self, function: Callable[..., Tensor], *others: "Candidates") -> "Candidates":
         """Apply a function to every field, together with that field of others."""
         together = zip(*map(_fields, (self, *others)), strict=True)
-        return Slots(*(function(*fields) for fields in together))
+        return Candidates(*(function(*fields) for fields in together))
 
-    def keep(self, rows: Bool[Tensor, " batch"] | slice) -> "Slots":
+    def keep(self, rows: Bool[Tensor, " batch"] | slice) -> "Candidates":
         """Some of the examples."""
         return self.each(lambda field: field[rows])
 
-    def only(self, chosen: Bool[Tensor, "batch m"]) -> "Slots":
+    def only(self, chosen: Bool[Tensor, "batch m"]) -> "Candidates":
         """Empty the slots that were not chosen."""
         there = self.there & chosen
         scores, stays = self.scores.masked_fill(~there, 0.0), self.stays | ~there
-        return Slots(scores, there, self.slots, self.actions, stays, self.ends & there)
+        return Candidates(scores, there, self.slots, self.actions, stays, self.ends & there)
 
-    def join(self, other: "Slots") -> "Slots":
+    def join(self, other: "Candidates") -> "Candidates":
         """These slots, then those of another."""
         return self.each(lambda one, two: torch.cat([one, two], dim=-1), other)
 
-    def best(self, k: int) -> "Slots":
+    def best(self, k: int) -> "Candidates":
         """The k best, ties in favor of the first."""
         _, place = top(self.scores.masked_fill(~self.there, -torch.inf), k)
         return self.each(lambda field: field.gather(-1, place))
 
-    def staying(self, at: int) -> "Slots":
+    def staying(self, at: int) -> "Candidates":
         """The same one step later, in a record of steps that keeps them from slot `at` on."""
         place = torch.arange(at, at + self.slots.shape[1], device=self.slots.device)
         stays = torch.ones_like(self.stays)
-        return Slots(
+        return Candidates(
             self.scores, self.there, place.expand_as(self.slots), self.actions, stays, self.ends
         )
 
 
-def _fields(slots: Slots) -> tuple[Tensor, ...]:
+def _fields(slots: Candidates) -> tuple[Tensor, ...]:
     return slots.scores, slots.there, slots.slots, slots.actions, slots.stays, slots.ends
 
 
-def _split(beam: Beam, neighbors: Neighbors, width: int) -> tuple[Slots, Slots]:
+def _split(beam: Beam, neighbors: Neighbors, width: int) -> tuple[Candidates, Candidates]:
     """The k best neighbors, and the k best of those that are not terminal; maybe the same.
 
     Where each node has at most one terminal neighbor, these are all among the 2k best.
@@ -169,14 +171,16 @@ def _split(beam: Beam, neighbors: Neighbors, width: int) -> tuple[Slots, Slots]:
 
 def _look_up(
     beam: Beam, neighbors: Neighbors, kept: Bool[Tensor, "batch m"], index: Int[Tensor, "batch m"]
-) -> Slots:
+) -> Candidates:
     entries = neighbors.look_up(index)
     finished = beam.finished.gather(-1, entries.slots)  # only an initial node that is terminal
-    found = Slots(entries.scores, kept, entries.slots, entries.actions, finished, entries.terminal)
+    found = Candidates(
+        entries.scores, kept, entries.slots, entries.actions, finished, entries.terminal
+    )
     return found.only(kept)
 
 
-def _check_scores(beam: Beam, neighbors: Neighbors, best: Slots, pool: Slots) -> None:
+def _check_scores(beam: Beam, neighbors: Neighbors, best: Candidates, pool: Candidates) -> None:
     """Complain about scores that cannot be ranked, and where there is no output at all."""
     index = best.slots[:, :1] * neighbors.actions + best.actions[:, :1]
     first = neighbors.look_up(index).scores[:, 0]
@@ -184,14 +188,14 @@ def _check_scores(beam: Beam, neighbors: Neighbors, best: Slots, pool: Slots) ->
     check_best_scores(first.masked_fill(lost, 0.0), beam.examples)
 
 
-def _hope(
+def _expected_best(
     early_stopping: EarlyStopping,
     best: Float[Tensor, " batch"],
     depth: int,
     longest: int,
     scorer: Scorer,
 ) -> Float[Tensor, " batch"]:
-    """The score that the running hypotheses are thought to reach."""
+    """The best score that a running hypothesis is expected to reach."""
     if early_stopping is True:
         return torch.full_like(best, -torch.inf)
     if early_stopping == "never" and scorer.length_power > 0:
@@ -200,7 +204,7 @@ def _hope(
     return best
 
 
-def _step(beam: Beam, running: Slots, ended: Bool[Tensor, " batch"]) -> Step:
+def _step(beam: Beam, running: Candidates, ended: Bool[Tensor, " batch"]) -> Step:
     """The transition to what runs on."""
     return Step(
         examples=beam.examples,
@@ -216,7 +220,9 @@ def _step(beam: Beam, running: Slots, ended: Bool[Tensor, " batch"]) -> Step:
     )
 
 
-def _record(beam: Beam, running: Slots, pool: Slots, ended: Bool[Tensor, " batch"]) -> Step:
+def _record(
+    beam: Beam, running: Candidates, pool: Candidates, ended: Bool[Tensor, " batch"]
+) -> Step:
     """The same for the trace: what runs and then the pool; at the end the pool in front."""
     record = running.join(pool)
     if not bool(ended.any()):
@@ -230,7 +236,7 @@ def _record(beam: Beam, running: Slots, pool: Slots, ended: Bool[Tensor, " batch
 
 
 def _final_lists(
-    found: Sequence[tuple[Int[Tensor, " _"], Slots]],
+    found: Sequence[tuple[Int[Tensor, " _"], Candidates]],
 ) -> tuple[Float[Tensor, "batch k"], Bool[Tensor, "batch k"]]:
     """Collect the pools in the order of the examples."""
     order = torch.cat([examples for examples, _ in found]).argsort()

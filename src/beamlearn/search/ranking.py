@@ -1,7 +1,7 @@
 """The one total order of neighbors: by score or by cost, ties to the smaller index.
 
 Transitions, losses and decoding all rank through this module, so they never disagree on
-who is in the beam. Every function gives the same answer on every device and for every
+which nodes are in the beam. Every function gives the same answer on every device and for every
 composition of the batch, exact ties included (`torch.topk` promises neither).
 """
 
@@ -29,7 +29,7 @@ def least(values: Float[Tensor, "batch n"]) -> Int[Tensor, "batch 1"]:
     Among many entries, first the chunk that has it: minima alone are found ten times faster.
     """
     n = values.shape[-1]
-    if values.numel() < SPARED or n < CHUNK:
+    if values.numel() < WORTH_CHUNKING or n < CHUNK:
         return values.argmin(dim=-1, keepdim=True)
     start = _chunked(values, CHUNK, torch.amin).argmin(dim=-1, keepdim=True) * CHUNK
     index: Tensor = (start + torch.arange(CHUNK, device=values.device)).clamp(max=n - 1)
@@ -117,7 +117,7 @@ def top_children(
     chunk = _chunk(slots * actions, k)
     chunks = -(-actions // chunk)
     spared = batch * (slots * actions - slots * chunks - (k + 1) * chunk)
-    if k == 1 or spared < SPARED or k >= slots * chunks:
+    if k == 1 or spared < WORTH_CHUNKING or k >= slots * chunks:
         return _top(_sum(local, scale, offset, only_child).flatten(1), k)
     maxima = _sum(_chunked(local, chunk, torch.amax), scale, offset, only_child)
     place = maxima.flatten(1).topk(k + 1, dim=-1).indices
@@ -138,8 +138,8 @@ def top_children(
     return kept, chosen
 
 
-SPARED = 65536
-"""Chunks pay when so many entries need not be ranked (benchmarks/selection.py)."""
+WORTH_CHUNKING = 65536
+"""Chunks pay off from this many entries on (benchmarks/selection.py)."""
 
 
 def _chunk(n: int, k: int) -> int:

@@ -13,7 +13,7 @@ from .oracle import Oracle
 
 Nodes = TypeVar("Nodes")
 Finish = Literal["pad", "first"]
-"""What becomes of terminals at different depths.
+"""What happens to terminals at different depths.
 
 "pad" (Appendix A): a finished hypothesis keeps its slot and its score; the search ends when
 all are finished. "first" (Section 3): the search ends as soon as the best neighbor is
@@ -49,9 +49,9 @@ class SearchSpace(ABC, Generic[Nodes]):
     """
 
     max_steps: int = 10_000
-    """A search that takes more transitions than this is taken for endless."""
+    """A search that takes more transitions than this is stopped as endless."""
     finish: Finish = "pad"
-    """What becomes of terminals at different depths, unless a search is told otherwise."""
+    """What happens to terminals at different depths, unless a search sets its own `finish`."""
 
     @abstractmethod
     def __len__(self) -> int:
@@ -81,7 +81,7 @@ class SearchSpace(ABC, Generic[Nodes]):
         """The completion costs of this space, where it knows the right answers."""
         raise ValueError(
             f"Training and evaluation need costs, but this {type(self).__name__} has none; build "
-            "it with its references or costs, or pass `oracle=` to `beam_trajectory`."
+            "it with references or costs, or pass `oracle` to `beam_trajectory`."
         )
 
 

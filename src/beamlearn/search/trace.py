@@ -1,4 +1,4 @@
-"""The beams that a search visited, kept as back-pointers and read back when asked for."""
+"""The beams that a search visited, kept as back-pointers and read back on demand."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from .space import SearchSpace
 
 
 @dataclass(frozen=True)
-class Row:
+class TransitionRow:
     """One transition of one example, in Python numbers."""
 
     slots: list[int]
@@ -27,8 +27,8 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Path:
-    """How one hypothesis came about: its actions, and what each added to its score."""
+class HypothesisPath:
+    """The actions of one hypothesis, and what each added to its score."""
 
     actions: list[int]
     step_scores: list[float]
@@ -42,14 +42,14 @@ class Trace:
     steps: Sequence[Step]
 
     @cached_property
-    def rows(self) -> list[list[Row]]:
+    def rows(self) -> list[list[TransitionRow]]:
         """The transitions of each example; none where the initial node is terminal."""
-        rows: list[list[Row]] = [[] for _ in range(len(self.space))]
+        rows: list[list[TransitionRow]] = [[] for _ in range(len(self.space))]
         for step in self.steps:
             fields = (step.slots, step.actions, step.scores, step.ranked, step.kept, step.stays)
             lists = zip(*(field.detach().tolist() for field in fields), strict=True)
             for example, row in zip(step.examples.tolist(), lists, strict=True):
-                rows[example].append(Row(*row))
+                rows[example].append(TransitionRow(*row))
         return [[] if found and found[0].stays[0] else found for found in rows]
 
     @cached_property
@@ -85,7 +85,7 @@ class Trace:
                 found[step.examples, :, place] = actions
         return found
 
-    def path(self, example: int, step: int, slot: int) -> Path:
+    def path(self, example: int, step: int, slot: int) -> HypothesisPath:
         """Follow the back-pointers from a slot after `step` transitions to the start."""
         rows = self.rows[example]
         actions: list[int] = []
@@ -96,13 +96,13 @@ class Trace:
                 actions.append(row.actions[slot])
                 added.append(row.scores[slot] - (rows[place - 1].scores[parent] if place else 0.0))
             slot = parent
-        return Path(actions[::-1], added[::-1])
+        return HypothesisPath(actions[::-1], added[::-1])
 
-    def last(self, example: int, slot: int) -> Path:
+    def last(self, example: int, slot: int) -> HypothesisPath:
         """The path to a slot at the end of the search."""
         return self.path(example, len(self.rows[example]), slot)
 
-    def outputs(self, example: int, paths: Sequence[Path]) -> list[Any]:
+    def outputs(self, example: int, paths: Sequence[HypothesisPath]) -> list[Any]:
         """What paths of one example build."""
         return self.space.outputs([example] * len(paths), [path.actions for path in paths])
 
@@ -114,8 +114,8 @@ class Trace:
             for example in range(len(self.space))
         ]
 
-    def _beam_paths(self, example: int) -> Iterator[list[Path]]:
-        yield [Path([], [])]
+    def _beam_paths(self, example: int) -> Iterator[list[HypothesisPath]]:
+        yield [HypothesisPath([], [])]
         for step, row in enumerate(self.rows[example], 1):
             slots = [slot for slot, kept in enumerate(row.kept) if kept]
             yield [self.path(example, step, slot) for slot in slots]

@@ -11,7 +11,7 @@ from .neighbors import Move
 
 
 @dataclass(frozen=True)
-class Slots:
+class VisitedBeams:
     """The beams of one transition."""
 
     examples: Int[Tensor, " batch"]
@@ -33,7 +33,7 @@ class Visits:
     """How many actions lead there."""
     ancestors: Bool[Tensor, "batch nodes nodes"]
     """Which nodes are on the way to each, itself among them."""
-    slots: Sequence[Slots]
+    slots: Sequence[VisitedBeams]
     """Where they stood, transition by transition."""
 
 
@@ -43,14 +43,14 @@ def visits_of(batch: int, moves: Sequence[Move]) -> Visits:
     examples = torch.arange(batch, device=device)
     counts = torch.ones_like(examples)
     at = torch.zeros(batch, 1, dtype=torch.long, device=device)
-    slots = [Slots(examples, at)]
+    slots = [VisitedBeams(examples, at)]
     found: list[tuple[Tensor, ...]] = []
     for depth, move in enumerate(moves, 1):
         examples, parents = move.keep(examples), move.follow(at)
         new = ~(move.stays | move.finished)
         at = (counts[examples, None] + new.cumsum(dim=-1) - 1).where(new, 0)
         counts = counts.index_add(0, examples, new.sum(dim=-1))
-        slots.append(Slots(examples, at))
+        slots.append(VisitedBeams(examples, at))
         rows = examples[:, None].expand_as(at)
         fields = (rows, at, parents, move.actions, torch.full_like(at, depth))
         found.append(tuple(field[new] for field in fields))

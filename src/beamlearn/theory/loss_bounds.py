@@ -1,16 +1,18 @@
 """How large a loss can be: the `upper` that certificates need, from ranges of scores and costs."""
 
 from collections.abc import Callable
-from math import exp, isfinite, log, log1p
+from math import isfinite
 
 from ..check import by_name, check_width
+from ..losses import SURROGATES, AnyLoss
+from ..losses.loss import Largest
 
 PerStep = float | Callable[[int], float]
 """One number for all transitions, or a function of the transition i = 1, 2, ..."""
 
 
 def loss_bound(
-    loss_name: str, *, score_range: float, cost_range: float, width: int, neighbors: int
+    loss: str | AnyLoss, *, score_range: float, cost_range: float, width: int, neighbors: int
 ) -> float:
     """The largest value of a loss at one beam, whatever its options.
 
@@ -50,12 +52,11 @@ def loss_bound(
         raise ValueError(
             f"`neighbors` must be at least 1, but {neighbors} came; give the most that a beam has."
         )
-    table = _largest(score_range, cost_range, check_width(width), neighbors)
-    return by_name(table, loss_name, "loss with a known bound")
+    return _largest(loss)(score_range, cost_range, check_width(width), neighbors)
 
 
 def trajectory_bound(
-    loss_name: str,
+    loss: str | AnyLoss,
     *,
     horizon: int,
     score_range: PerStep,
@@ -86,7 +87,7 @@ def trajectory_bound(
 
     def largest(step: int, k: int) -> float:
         return loss_bound(
-            loss_name,
+            loss,
             score_range=_at(score_range, step),
             cost_range=_at(cost_range, step),
             width=k,
@@ -94,7 +95,8 @@ def trajectory_bound(
         )
 
     steps = [max(largest(step, 1), largest(step, width)) for step in range(1, horizon)]
-    return max(steps, default=0.0) if mean or loss_name in ONCE else sum(steps, 0.0)
+    once = mean or getattr(_named(loss), "final", False)
+    return max(steps, default=0.0) if once else sum(steps, 0.0)
 
 
 def linear_score_range(
@@ -118,35 +120,17 @@ def _at(value: PerStep, step: int) -> float:
     return value(step) if callable(value) else value
 
 
-def _largest(s: float, c: float, k: int, n: int) -> dict[str, float]:
-    """The largest value of every loss."""
-    rivals, crowded = float(n > 1), float(n > k)
-    half, inside = n // 2, min(k, n // 2)
-    return {
-        "perceptron_first": s * rivals,
-        "perceptron_last": s * crowded,
-        "margin_last": (1.0 + s) * crowded,
-        "cost_sensitive_margin_last": c * (1.0 + s) * crowded,
-        "upper_bound": c * (1.0 + s) * crowded,
-        "log_loss_beam": _log_sum(min(k + 1, n), s),
-        "log_loss_neighbors": _log_sum(n, s),
-        "cost_sensitive_margin_beam": (c + s) * rivals,
-        "softmax_margin_beam": log(k) + c + s if n > k else _log_sum(n, c + s),
-        "weighted_pairs_all": c * (1.0 + s) * half * (n - half),
-        "weighted_pairs_bipartite": c * (1.0 + s) * k * max(0, n - k),
-        "weighted_pairs_hybrid": c * (1.0 + s) * inside * (n - inside),
-        "optimal_completion": _log_sum(n, s),
-        "minimum_risk": c * rivals,
-    }
+def _named(loss: str | AnyLoss) -> AnyLoss:
+    return by_name(SURROGATES, loss, "loss") if isinstance(loss, str) else loss
 
 
-def _log_sum(terms: int, ahead: float) -> float:
-    """log(1 + (terms - 1) e^ahead), without overflow."""
-    if terms == 1:
-        return 0.0
-    rest = log(terms - 1) + ahead
-    return max(0.0, rest) + log1p(exp(-abs(rest)))
-
-
-ONCE = frozenset({"minimum_risk"})
-"""Losses that a trajectory incurs at its last transition alone."""
+def _largest(loss: str | AnyLoss) -> Largest:
+    """The bound that a loss declares."""
+    largest: Largest | None = getattr(_named(loss), "largest", None)
+    if largest is None:
+        name = getattr(loss, "__name__", repr(loss))
+        raise ValueError(
+            f"A bound needs a loss that declares its largest value, but {name!r} does not; declare "
+            "it with `surrogate(..., largest=...)`."
+        )
+    return largest

@@ -243,8 +243,7 @@ class Learning(Settings):
     @property
     def local(self) -> bool:
         """Is every decision learned by itself, as with maximum likelihood and DAgger?"""
-        log_loss = self.named_loss.__name__ in ("log_loss_neighbors", "optimal_completion")
-        return log_loss and max(self.first_width, self.final_width) == 1
+        return self.named_loss.local and max(self.first_width, self.final_width) == 1
 
 
 def read_toml(path: Path) -> dict[str, Any]:

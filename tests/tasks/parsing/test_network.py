@@ -87,7 +87,7 @@ def test_tags_and_characters_are_seen():
     parser = small(data, tags="upos", word_size=4)
 
     def scores(words, tags):
-        return search(parser, [parser.encode(words, tags)]).final_scores
+        return search(parser, [parser.encode(words, tags)]).nbest_scores
 
     base = scores(["the", "dog"], ["DET", "NOUN"])
     assert not torch.equal(base, scores(["the", "dog"], ["NOUN", "NOUN"]))
@@ -99,10 +99,10 @@ def test_tags_and_characters_are_seen():
 def test_training_drops_and_evaluation_does_not():
     parser = small(dropout=0.5, word_dropout=0.5)
     batch = [parser.encode(words) for words in DATA.words]
-    one, two = (search(parser, batch).final_scores for _ in range(2))
+    one, two = (search(parser, batch).nbest_scores for _ in range(2))
     assert torch.equal(one, two)
     parser.scorer.train()
-    one, two = (search(parser, batch).final_scores for _ in range(2))
+    one, two = (search(parser, batch).nbest_scores for _ in range(2))
     assert not torch.allclose(one, two)
 
 
@@ -110,4 +110,4 @@ def test_word_dropout_takes_words_for_unknown_ones():
     parser = small(word_dropout=0.9999, dropout=0.0, affix_length=0, max_characters=0)
     parser.scorer.train()
     one, two = (search(parser, [parser.encode([w, "saw"])]) for w in ("dog", "cat"))
-    assert torch.equal(one.final_scores, two.final_scores)
+    assert torch.equal(one.nbest_scores, two.nbest_scores)

@@ -109,8 +109,8 @@ def test_dropout_is_off_meanwhile(training):
     tagger.scorer.train(training)
     batch = [tagger.encode(["the", "dog", "runs"])]
     one, two = (search(tagger, batch, 3) for _ in range(2))
-    assert torch.equal(one.final_scores, two.final_scores)
-    assert not one.final_scores.requires_grad
+    assert torch.equal(one.nbest_scores, two.nbest_scores)
+    assert not one.nbest_scores.requires_grad
     assert tagger.scorer.training is training
 
 

@@ -120,10 +120,10 @@ def test_evaluation_drops_nothing(context, lookahead):
     scorer = neural(context=context, lookahead=lookahead, dropout=0.5, encoder_layers=2).eval()
     sentences = random_sentences([3, 5])
     one, two = (search(scorer, sentences) for _ in range(2))
-    assert torch.equal(one.final_scores, two.final_scores)
+    assert torch.equal(one.nbest_scores, two.nbest_scores)
     plain = neural(context=context, lookahead=lookahead, encoder_layers=2)
     plain.load_state_dict(scorer.state_dict())
-    assert torch.equal(one.final_scores, search(plain, sentences).final_scores)
+    assert torch.equal(one.nbest_scores, search(plain, sentences).nbest_scores)
     assert scorer.start(TaggingSpace(sentences, 4)).dropped is None
     scorer.train()
     assert not torch.allclose(search(scorer, sentences).scores, search(scorer, sentences).scores)

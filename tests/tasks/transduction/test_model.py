@@ -324,9 +324,9 @@ def test_losses_see_the_order_that_the_beam_sees(model):
     divided = [t.neighbors for t in path.transitions if t.neighbors.scale < 1]
     assert any(neighbors.ragged for neighbors in divided)
     for neighbors in divided:
-        steep = neighbors.fill(neighbors.steep_scores, -torch.inf)
+        steep = neighbors.fill(neighbors.unscaled_scores, -torch.inf)
         torch.testing.assert_close(
-            neighbors.fill(neighbors.steep_scores * neighbors.scale, 0.0), neighbors.scores
+            neighbors.fill(neighbors.unscaled_scores * neighbors.scale, 0.0), neighbors.scores
         )
         assert torch.equal(steep.argmax(dim=-1), neighbors.best(1)[1][:, 0])
 

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...data.text import print_text
-from ...search.history import History, Node
+from ...search.history import History, HistoryNode
 from ..pages.render import number, visible
 from .inspected_run import InspectedInput
 from .inspected_search import InspectedSearch
@@ -111,7 +111,9 @@ def beams(history: History, headings: Sequence[str] = ()) -> Table:
     return table
 
 
-def cells(first: str, place: int, node: Node, marks: dict[str, bool], costly: bool) -> list[Text]:
+def cells(
+    first: str, place: int, node: HistoryNode, marks: dict[str, bool], costly: bool
+) -> list[Text]:
     """A row of the table of beams."""
     found = [mark for mark, true in marks.items() if true]
     style = next((MARKS[mark] for mark in found if mark != "best"), "")

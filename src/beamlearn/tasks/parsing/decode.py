@@ -84,7 +84,7 @@ def _parsings(
     taken = result.trace.final_actions if slots is None else result.trace.best_actions(slots)
     words = torch.tensor(lengths, device=taken.device)
     heads, makers = build(parser.system, parser.actions, words, taken)
-    scores = result.final_scores.double().masked_fill(~result.final_mask, -torch.inf)
+    scores = result.nbest_scores.double().masked_fill(~result.nbest_mask, -torch.inf)
     shares = scores.softmax(dim=-1)[:, : taken.shape[1]]
     relations = parser.actions.relation_of[makers]
     agree = (heads == heads[:, :1]) & (relations == relations[:, :1])
@@ -92,7 +92,7 @@ def _parsings(
     every = (parser.marks[makers] & (makers != LOST)).any(dim=-1).any(dim=-1) | (nbest > 1)
     best = (agree.all(dim=-1) * shares).sum(dim=-1).clamp(max=1.0)  # by whatever path
     shares[:, 0] = torch.where(every, shares[:, 0], best)
-    counts = torch.where(every, result.final_mask.sum(dim=-1), 1).clamp(max=taken.shape[1])
+    counts = torch.where(every, result.nbest_mask.sum(dim=-1), 1).clamp(max=taken.shape[1])
     rows = (field.tolist() for field in (heads, makers, scores, shares, sure, every, counts))
     parsings = []
     for length, *fields, shown, whole, count in zip(lengths, *rows, strict=True):

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from ...nn.characters import CharacterVectors
 from ...nn.context import Bidirectional, Convolution
-from ...nn.history import Cell, History, Recalled
+from ...nn.history import ActionRNN, Cell, RecurrentState
 from ...nn.lookup import Lookup
 from ...nn.words import WordVectors
 from ...search.neighbors import Move
@@ -65,7 +65,7 @@ class NeuralParserMemory:
     """W_p context(word), sentence by sentence, word by word, position by position."""
     words: int
     """How many words each sentence has there; the first is none."""
-    recalled: Recalled | None
+    recalled: RecurrentState | None
     dropped: Float[Tensor, "batch 1 size"] | None
     """One dropout mask per sentence: its hypotheses stay comparable."""
 
@@ -97,9 +97,9 @@ class NeuralParser(Scorer):
         self.look = nn.Linear(context.size, positions * size)
         self.absent = nn.Parameter(torch.randn(positions * size) * 0.1)
         self.decide = nn.Linear(size, actions)
-        self.history: History | None = None
+        self.history: ActionRNN | None = None
         if history is not None:
-            self.history = History(actions, history_size, action_size, history)
+            self.history = ActionRNN(actions, history_size, action_size, history)
             self.recall = nn.Linear(history_size, size, bias=False)
         self.dropout = nn.Dropout(dropout)
 

@@ -58,11 +58,11 @@ def _taggings(
 ) -> list[Tagging]:
     """Read n-best lists and confidences off a search, for all its sentences at once."""
     tags = result.trace.final_actions
-    scores = result.final_scores.double().masked_fill(~result.final_mask, -torch.inf)
+    scores = result.nbest_scores.double().masked_fill(~result.nbest_mask, -torch.inf)
     shares = scores.softmax(dim=-1)
     agree = (tags == tags[:, :1]) * shares[..., None]
     confidence = agree.sum(dim=1).clamp(max=1.0)
-    kept = result.final_mask.sum(dim=-1).clamp(max=nbest)
+    kept = result.nbest_mask.sum(dim=-1).clamp(max=nbest)
     fields = (tags[:, :nbest], scores, shares, confidence, kept)
     return [
         Tagging(

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from ...nn.context import Bidirectional, Lookahead
-from ...nn.history import Cell, History, Recalled
+from ...nn.history import ActionRNN, Cell, RecurrentState
 from ...nn.words import WordVectors
 from ...search.neighbors import Move
 from ...search.scorer import Scorer
@@ -23,7 +23,7 @@ class NeuralTaggerMemory:
 
     emissions: tuple[Float[Tensor, "examples tags"], ...]
     """Word by word, the part of the scores that is the same for all hypotheses."""
-    recalled: Recalled
+    recalled: RecurrentState
     dropped: Float[Tensor, "batch 1 size"] | None
     """One dropout mask per sentence: its hypotheses stay comparable."""
 
@@ -57,7 +57,7 @@ class NeuralTagger(Scorer):
         else:
             self.context = Bidirectional(words.size, encoder_size, encoder_layers, dropout)
         self.emit = nn.Linear(self.context.size, tags)
-        self.history = History(tags, history_size, tag_size, history)
+        self.history = ActionRNN(tags, history_size, tag_size, history)
         self.recall = nn.Linear(history_size, tags, bias=False)
         self.dropout = nn.Dropout(dropout)
 

@@ -59,9 +59,9 @@ def transduce(
 def _transductions(transducer: Transducer, result: SearchResult, nbest: int) -> list[Transduction]:
     """Read n-best lists off a search, for all its sources at once."""
     actions = result.trace.final_actions.tolist()
-    scores = result.final_scores.double().masked_fill(~result.final_mask, -torch.inf)
+    scores = result.nbest_scores.double().masked_fill(~result.nbest_mask, -torch.inf)
     shares = scores.softmax(dim=-1)
-    counts = result.final_mask.sum(dim=-1).tolist()
+    counts = result.nbest_mask.sum(dim=-1).tolist()
     return [
         Transduction(_ways(transducer, *(row[:count] for row in rows))[:nbest])
         for count, *rows in zip(counts, actions, scores.tolist(), shares.tolist(), strict=True)

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from ...nn.attention import Dropped, Past, seeing
+from ...nn.attention import DropoutMasks, Past, additive_mask
 from ...nn.transformer import DecoderLayer, EncoderLayer, Positions
 from ...search.neighbors import Move
 from ...search.scorer import ParallelScorer
@@ -31,7 +31,7 @@ class TransformerMemory:
     past: tuple[Past, ...]
     ancestors: Bool[Tensor, "batch k nodes"]
     """Which nodes of the past each hypothesis goes back to, itself among them."""
-    dropped: Dropped | None
+    dropped: DropoutMasks | None
     table: Float[Tensor, "size a"]
     """The vectors of the tokens, once per search as they are multiplied."""
     crowded: int = 32
@@ -84,7 +84,7 @@ class TransformerTransducer(ParallelScorer):
         device, batch = encoded.device, len(space)
         dropped = None
         if self.training and self.dropout.p > 0:
-            dropped = Dropped(batch, self.places, self.dropout.p)
+            dropped = DropoutMasks(batch, self.places, self.dropout.p)
         tokens = torch.full((batch, 1), END, device=device)
         ancestors = torch.ones(batch, 1, 1, dtype=torch.bool, device=device)
         masks = None if dropped is None else dropped.at(0, torch.arange(batch, device=device))
@@ -150,7 +150,7 @@ class TransformerTransducer(ParallelScorer):
     ) -> tuple[Float[Tensor, "batch n size"], Float[Tensor, "batch 1 1 n"] | None]:
         """What the sources say, symbol by symbol, and where there are symbols."""
         longest = space.sources.shape[1]
-        filled = None if space.filled is None else seeing(space.filled)[:, None, None]
+        filled = None if space.filled is None else additive_mask(space.filled)[:, None, None]
         x = self.symbols(space.sources) * self.scale + self.positions.upto(longest)
         x = self.dropout(x)
         for layer in self.encoder:
@@ -170,7 +170,7 @@ class TransformerTransducer(ParallelScorer):
         """The states of new nodes, given the past that they see, and the past with them."""
         x = self.tokens(tokens) * self.scale + self.positions(depths)
         x = x if masks is None else x * masks[0]
-        seen = seeing(ancestors)[:, None]
+        seen = additive_mask(ancestors)[:, None]
         new: list[Past] = []
         for number, layer in enumerate(self.layers):
             x, extended = layer(
