@@ -186,7 +186,7 @@ def test_other_wrong_data(fitted):
         (
             X,
             None,
-            r"`y` must be a list of sentences, each a list of \(head, relation\) pairs, but None",
+            r"`y` must be a list of sentences, each a list of \(head, relation\) pairs, got None",
         ),
     ):
         for use in (tiny().fit, fitted.score, fitted.evaluate):
