@@ -82,7 +82,7 @@ def test_no_such_file(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(DataError, match="There is no such file"):
         read_lines(tmp_path / "file" / "below")
-    with pytest.raises(DataError, match="but the system says: embedded null byte"):
+    with pytest.raises(DataError, match="cannot be read .embedded null byte"):
         read_lines("a\0b")
     assert "do not have permission" in str(unreadable("x", PermissionError()))
 

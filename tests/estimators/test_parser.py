@@ -128,7 +128,7 @@ def test_tags_come_with_the_words(tagged, fitted):
     assert [len(tree) for tree in tagged.predict(TAGGED)] == [len(words) for words in X]
     guessed = [[(word, "NOUN") for word in words] for words in X]
     assert tagged.predict_nbest(TAGGED, n=1) != tagged.predict_nbest(guessed, n=1)
-    with pytest.raises(DataError, match=r"`X\[0\]\[0\]` must be a \(word, tag\) pair, but"):
+    with pytest.raises(DataError, match=r"`X\[0\]\[0\]` must be a \(word, tag\) pair, got"):
         tagged.predict(X)
     with pytest.raises(
         DataError, match=r"`X\[0\]\[1\]` must be a \(word, tag\) pair, both strings, got \('"
@@ -154,7 +154,7 @@ def test_what_is_fitted_decides_how_sentences_are_read(tagged):
         ([(0, "root")], r"`X\[3\]` and `y\[3\]` must be equally long, got 2 and 1; give a head"),
         (
             [(3, "a"), (0, "b")],
-            r"`y\[3\]\[0\]`: A head must be the number of another word .*3 came",
+            r"`y\[3\]\[0\]`: A head must be the number of another word .* got 3",
         ),
         ([(1, "a"), (0, "b")], r"`y\[3\]\[0\]`: A head must be .* 1 for word 1; count words"),
         ([("2", "a"), (0, "b")], r"`y\[3\]\[0\]`: A head must be the number of another word .*'2'"),
@@ -182,12 +182,12 @@ def test_cycles_are_refused(fitted):
 def test_other_wrong_data(fitted):
     for words, trees, sentence in (
         ([], [], "`X` must have at least one word, got no sentence"),
-        ("the dog", Y, "`X` must be a list of sentences, .*, got 'the dog'"),
+        ("the dog", Y, "`X` must be a list of sentences, .* got 'the dog'"),
         (X, Y[:-1], "`X` and `y` must have equally many sentences, got 16 and 15"),
         (
             X,
             None,
-            r"`y` must be a list of sentences, each a list of \(head, relation\) pairs, but None",
+            r"`y` must be a list of sentences, each a list of \(head, relation\) pairs, got None",
         ),
     ):
         for use in (tiny().fit, fitted.score, fitted.evaluate):

@@ -312,7 +312,7 @@ def test_verbose_reports_on_standard_error(capsys):
     [
         ([], [], "`X` must have at least one word, got no sentence"),
         ([[], []], [[], []], "`X` must have at least one word, got only empty sentences"),
-        ("the dog", [["D", "N"]], "`X` must be a list of sentences, .*, got 'the dog'"),
+        ("the dog", [["D", "N"]], "`X` must be a list of sentences, .* got 'the dog'"),
         ([["the"]], None, "`y` must be a list of sentences, each a list of labels, got None"),
         (
             [["the"], "a dog"],

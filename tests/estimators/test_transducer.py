@@ -148,7 +148,7 @@ def test_empty_strings_are_data():
         (["a", 3], ["x", "y"], r"`X\[1\]` must be a string, got 3 \(int\); convert it with"),
         ([["a"]], ["x"], r"`X\[0\]` must be a string, got \['a'\] \(list\)"),
         ([b"a"], ["x"], r"`X\[0\]` must be a string, got b'a' \(bytes\)"),
-        (["a"], "x", "`y` must be a list of strings, or of lists of them .*, got 'x'"),
+        (["a"], "x", "`y` must be a list of strings, or of lists of them .* got 'x'"),
         (["a"], [3], r"`y\[0\]` must be a string, got 3 \(int\)"),
         (["a", "b"], ["x", ["y", None]], r"`y\[1\]\[1\]` must be a string, got None"),
         (["a", "b"], ["x", []], r"`y\[1\]` must have at least one reference, got none"),

@@ -129,7 +129,7 @@ def test_rare_symbols_are_unknown():
 
 
 def test_a_target_needs_a_token():
-    message = "^The targets .* must have a token that occurs at least .* = 3 times, got none"
+    message = "^The targets .* token that occurs at least `target_min_count` = 3 times, got none"
     with pytest.raises(DataError, match=message):
         symbols(target_min_count=3)
     with pytest.raises(DataError, match="check the targets, or lower it.$"):

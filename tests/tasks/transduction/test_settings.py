@@ -131,7 +131,7 @@ def test_a_warm_start_chooses_anew_what_weights_do_not_depend_on():
         ),
         (
             {"length_factor": 0, "length_extra": 0},
-            "`length_factor` or `length_extra` must be above 0, .* got 0 for both; raise one"
+            "`length_factor` or `length_extra` must be above 0, .* got 0 for both; raise",
         ),
         (
             {"model": "transformer", "size": 90, "heads": 4},
