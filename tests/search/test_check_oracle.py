@@ -92,7 +92,7 @@ def test_an_oracle_of_the_cheapest_neighbor_only():
 
 def test_spaces_too_large_to_list():
     space = bl.GraphSpace("", lambda w: [w + "a", w + "b"] if len(w) < 9 else [], cost=len)
-    with pytest.raises(ValueError, match="Only spaces of at most `limit` = 8 nodes"):
+    with pytest.raises(ValueError, match="if it has at most `limit` = 8 nodes"):
         bl.BruteForceOracle(space, lambda *_: 0.0, limit=8)
 
 

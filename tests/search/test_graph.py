@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import beamlearn as bl
-from beamlearn.search.path_tree import Forest
+from beamlearn.search.path_tree import PathTrees
 
 ANY = bl.FunctionScorer(lambda path: -len(path))
 
@@ -165,14 +165,14 @@ def test_costs_must_be_finite(value):
 
 
 def test_a_forest_may_hold_more_than_any_one_enumeration(monkeypatch):
-    monkeypatch.setattr(Forest, "enumerable", 50)
+    monkeypatch.setattr(PathTrees, "enumerable", 50)
     more = lambda w: [w + "a", w + "b"] if len(w) < 4 else []  # noqa: E731
     task = bl.GraphTask(lambda _: bl.GraphSpace("", more, cost=len))
     assert task.space(list("0123456789")).oracle().initial().tolist() == [5.0] * 10
 
 
 def test_too_many_paths_to_list(monkeypatch):
-    monkeypatch.setattr(Forest, "enumerable", 50)
+    monkeypatch.setattr(PathTrees, "enumerable", 50)
     space = bl.GraphSpace("", lambda w: [w + "a", w + "b"] if len(w) < 9 else [], cost=len)
     with pytest.raises(ValueError, match=r"more than 50 below ''; give `step_cost`"):
         space.oracle().initial()

@@ -17,7 +17,8 @@ class Oracle(ABC):
     """
 
     exact: bool = True
-    """Is c*(v) the minimum over the neighbors of v? Only then do transition costs telescope."""
+    """Are its costs c* themselves, not an estimate? Only then is c*(v) the minimum over the
+    neighbors of v, and only then do transition costs telescope."""
     full: bool = True
     """True: costs for all neighbors. False: only which neighbor is cheapest, as 0 against 1."""
     tolerance: float = 0.0
