@@ -6,7 +6,14 @@ import pytest
 import torch
 from torch import nn
 
-from beamlearn.learning.iterates import Average, Mixture, Reservoir, joined, learned, parted
+from beamlearn.learning.iterates import (
+    Average,
+    Mixture,
+    Reservoir,
+    join_states,
+    learned_parameters,
+    split_states,
+)
 
 
 class Number(nn.Module):
@@ -66,7 +73,7 @@ def test_kept_iterates_are_copies():
 def test_frozen_parameters_are_not_kept():
     model = nn.ModuleDict({"frozen": Number(5.0), "free": Number(1.0)})
     model["frozen"].value.requires_grad_(False)
-    assert list(learned(model)) == ["free.value"]
+    assert list(learned_parameters(model)) == ["free.value"]
     other = {"free.value": torch.tensor(2.0)}
     parts = Mixture(model, [other]).parts(1)
     next(parts)
@@ -95,14 +102,14 @@ def test_the_average_of_all_iterates():
 
 
 def test_joined_states_can_be_parted():
-    states = {3: learned(Number(3.0)), 11: learned(Number(11.0))}
-    found = parted(joined(states))
+    states = {3: learned_parameters(Number(3.0)), 11: learned_parameters(Number(11.0))}
+    found = split_states(join_states(states))
     assert {round: float(state["value"]) for round, state in found.items()} == {3: 3.0, 11: 11.0}
 
 
 def test_each_example_has_one_iterate_whatever_else_is_there():
     model = Number(-1.0)
-    mixture = Mixture(model, [learned(Number(float(i))) for i in range(4)], seed=7)
+    mixture = Mixture(model, [learned_parameters(Number(float(i))) for i in range(4)], seed=7)
 
     def owners(count):
         return {n: model.value.item() for part in mixture.parts(count) for n in part}
@@ -117,7 +124,7 @@ def test_each_example_has_one_iterate_whatever_else_is_there():
 
 def test_weights_come_back_when_decoding_is_broken_off():
     model = Number(-1.0)
-    mixture = Mixture(model, [learned(Number(1.0))])
+    mixture = Mixture(model, [learned_parameters(Number(1.0))])
     parts = mixture.parts(3)
     next(parts)
     assert model.value.item() == 1.0

@@ -21,8 +21,8 @@ from ..tasks.experiment import VALIDATION, load, read_experiment
 from ..tasks.registry import kind_of
 from ..tasks.settings import Experiment
 from ..tasks.task import Report
-from ..theory.run_certificate import Judged
-from ..theory.run_losses import NoGuaranteeError
+from ..theory.run_certificate import RunCertificate
+from ..theory.run_losses import CannotCertifyError
 from ..training.run import CONFIG, MODEL, Run, RunError
 from ..training.settings import SettingsError
 from .certify import assumptions, growing, in_shares
@@ -190,22 +190,22 @@ def table(reports: list[Report], task: TaskCommands[Any, Any, Any]) -> Table:
 def certified(run: Run, experiment: Experiment, clip: float | None) -> Proof | str | None:
     """What the run proves; why not, if it was meant to; None if it was not."""
     try:
-        judged = Judged.open(run.path)
-    except NoGuaranteeError as error:
+        certified_run = RunCertificate.open(run.path)
+    except CannotCertifyError as error:
         return str(error) if experiment.learning.stream or clip is not None else None
     told: list[str] = []
-    curve, share = None, judged.share()
+    curve, share = None, certified_run.share()
     try:
-        upper = judged.largest() if clip is None else clip
-    except NoGuaranteeError as error:
+        upper = certified_run.largest_loss() if clip is None else clip
+    except CannotCertifyError as error:
         told.append(str(error))
     else:
-        proof = judged.certificate(upper, clip=clip is not None)
-        curve, cost = Curve(growing(judged, proof)), judged.cost(proof)
+        proof = certified_run.certificate(upper, clip=clip is not None)
+        curve, cost = Curve(growing(certified_run, proof)), certified_run.cost(proof)
         said = [str(one).splitlines() for one in (proof, cost) if one is not None]
         told += [lines[0] for lines in said]
         told += [said[0][-1]] if proof.vacuous else []
     if share is not None:
         told.append(in_shares(share))
-    told.append(f"This holds {'; '.join(assumptions(judged))}.")
+    told.append(f"This holds {'; '.join(assumptions(certified_run))}.")
     return Proof(curve, share, tuple(told))

@@ -1,4 +1,4 @@
-"""Profile: where a model goes wrong, at one beam width."""
+"""ErrorProfile: where a model goes wrong, at one beam width."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -16,7 +16,7 @@ NO_NUMBERS = ("profile", "evaluation")
 
 
 @dataclass(frozen=True)
-class Profile:
+class ErrorProfile:
     """Counts over the examples of a data set."""
 
     width: int
@@ -41,7 +41,7 @@ class Profile:
         found: Evaluation,
         confidence: Float[Tensor, " n"],
         correct: Bool[Tensor, " n"],
-    ) -> "Profile":
+    ) -> "ErrorProfile":
         """The profile of an evaluation with references, and of confidences at the same width."""
         if found.search_errors is None:
             raise ValueError("A profile needs search errors; call `evaluate` with references=True.")
@@ -71,7 +71,7 @@ class Profile:
         }
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> "Profile":
+    def from_json(cls, record: Mapping[str, Any]) -> "ErrorProfile":
         """What `to_json` gave; anything else is a TypeError or a ValueError."""
         if lost := [one.name for one in fields(cls) if one.name not in record]:
             raise ValueError(f"A profile must have {lost[0]!r}, but that is missing.")
@@ -84,24 +84,24 @@ class Profile:
         )
 
 
-def together(profiles: Sequence[Profile]) -> Profile:
+def merge_profiles(profiles: Sequence[ErrorProfile]) -> ErrorProfile:
     """Several models of one kind, such as those of several seeds, as one with all examples."""
-    return Profile(
+    return ErrorProfile(
         width=profiles[0].width,
-        steps_at=_added(one.steps_at for one in profiles),
-        increases_at=_added(one.increases_at for one in profiles),
+        steps_at=_add_counts(one.steps_at for one in profiles),
+        increases_at=_add_counts(one.increases_at for one in profiles),
         right=sum(one.right for one in profiles),
         search_errors=sum(one.search_errors for one in profiles),
         model_errors=sum(one.model_errors for one in profiles),
-        bins=tuple(map(_joined, zip(*(one.bins for one in profiles), strict=True))),
+        bins=tuple(map(_merge_bins, zip(*(one.bins for one in profiles), strict=True))),
     )
 
 
-def _added(counts: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+def _add_counts(counts: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
     return tuple(map(sum, zip_longest(*counts, fillvalue=0)))
 
 
-def _joined(bins: Sequence[Bin]) -> Bin:
+def _merge_bins(bins: Sequence[Bin]) -> Bin:
     size = sum(one.size for one in bins)
     sure = sum(one.confidence * one.size for one in bins)
     right = sum(one.correct * one.size for one in bins)

@@ -91,7 +91,7 @@ def _mean(values: Float[Tensor, " examples"]) -> float:
 
 
 @torch.no_grad()
-def incurred(
+def on_policy_losses(
     batches: Iterable[Any],
     task: Task,
     scorer: Scorer,
@@ -110,7 +110,7 @@ def incurred(
         paths = (beam_trajectory(task.space(b), scorer, width, finish=finish) for b in batches)
         losses = [path.losses(loss, reduction) for path in paths]
     if not losses:
-        raise ValueError("`incurred` needs at least one batch, but none came.")
+        raise ValueError("`on_policy_losses` needs at least one batch, but none came.")
     return torch.cat(losses)
 
 
@@ -153,7 +153,7 @@ def evaluate(
                 right = beam_trajectory(space, scorer, 1, strategy=Oracle(), finish=finish)
                 found.append((regrets > 0) & (right.final_scores > path.final_scores))
             parts.append(found)
-            for numbers, increased in numbered(path):
+            for numbers, increased in numbered_increases(path):
                 steps.append(numbers.cpu())
                 rises.append(numbers[increased].cpu())
     if not parts:
@@ -170,7 +170,9 @@ def evaluate(
     )
 
 
-def numbered(path: Trajectory) -> Iterator[tuple[Int[Tensor, " batch"], Bool[Tensor, " batch"]]]:
+def numbered_increases(
+    path: Trajectory,
+) -> Iterator[tuple[Int[Tensor, " batch"], Bool[Tensor, " batch"]]]:
     """Which transition of its example, from 0 on, each one is, and whether the cost rose there."""
     done, moving = torch.zeros_like(path.steps), path.steps > 0
     for transition in path.transitions:

@@ -69,7 +69,7 @@ def beam_trajectory(
     """
     finish = finish_of(space, finish)
     oracle = space.oracle() if oracle is None else oracle
-    walk = Walk(
+    collector = Collector(
         space,
         oracle,
         check_width(width),
@@ -81,16 +81,16 @@ def beam_trajectory(
     )
     beam = initial_beam(space, scorer)
     if not replay:
-        return walk.follow(scorer, beam)
+        return collector.collect(scorer, beam)
     if not isinstance(scorer, ParallelScorer):
         raise TypeError(
             f"`replay=True` needs a ParallelScorer, but {type(scorer).__name__} came; leave it out."
         )
-    return walk.replayed(scorer, beam)
+    return collector.collect_then_score(scorer, beam)
 
 
 @dataclass(frozen=True)
-class Walk:
+class Collector:
     """What the beams of a trajectory are chosen by."""
 
     space: SearchSpace[Any]
@@ -102,9 +102,9 @@ class Walk:
     generator: torch.Generator | None
     max_steps: int
 
-    def follow(self, scorer: Scorer, beam: Beam, *, lean: bool = False) -> Trajectory:
+    def collect(self, scorer: Scorer, beam: Beam, *, lean: bool = False) -> Trajectory:
         """The loop of Algorithm 2, from initial beams; a lean trajectory forgets its scores."""
-        choose = self.choose_cheapest if isinstance(scorer, Blind) else self.choose
+        transition = self.cheapest_transition if isinstance(scorer, ZeroScorer) else self.transition
         memory, costs = self.oracle.start(), self.oracle.initial()[:, None]
         transitions: list[Transition] = []
         while beam.examples.numel() > 0:
@@ -113,20 +113,20 @@ class Walk:
             completion = self.oracle.costs(memory, beam.nodes)
             check_shape(completion, tuple(neighbors.local.shape), "costs", "oracle")
             neighbors = replace(neighbors, completion=_stay(completion, beam, costs))
-            here = choose(beam, neighbors)
+            here = transition(beam, neighbors)
             transitions.append(here.without_scores() if lean else here)
             settled = settled_beam(here.step)
             if settled is not None:
                 completion = here.costs[here.step.settled][..., None]
                 last = replace(final_choice(settled, here.neighbors.scale), completion=completion)
-                transitions.append(replace(choose(settled, last), final=True))
+                transitions.append(replace(transition(settled, last), final=True))
             beam, move = advance(self.space, scorer, beam, here.step)
             costs = move.keep(here.costs)
             if beam.examples.numel() > 0:
                 memory = self.oracle.advance(memory, beam.nodes, move)
         return Trajectory(self.space, self.oracle, self.width, self.finish, transitions)
 
-    def choose(self, beam: Beam, neighbors: Neighbors) -> Transition:
+    def transition(self, beam: Beam, neighbors: Neighbors) -> Transition:
         """The transition that the strategy takes."""
         learned = policy(neighbors, self.width, self.finish).singleton()
         increased = transition_cost(neighbors, learned) > self.oracle.tolerance
@@ -144,7 +144,7 @@ class Walk:
             _on_policy(learned, chosen),
         )
 
-    def choose_cheapest(self, beam: Beam, neighbors: Neighbors) -> Transition:
+    def cheapest_transition(self, beam: Beam, neighbors: Neighbors) -> Transition:
         """The transition to the cheapest neighbor, the only one; scores are not looked at."""
         index = least(neighbors.fill(neighbors.any_costs, torch.inf))
         terminal = neighbors.only_terminal
@@ -162,24 +162,24 @@ class Walk:
         )
 
     @cached_property
-    def blind(self) -> bool:
+    def scores_unneeded(self) -> bool:
         """Can no score change the way?"""
         return self.oracle.unique and self.width == 1 and self.strategy == FollowOracle()
 
-    def replayed(self, scorer: ParallelScorer, beam: Beam) -> Trajectory:
+    def collect_then_score(self, scorer: ParallelScorer, beam: Beam) -> Trajectory:
         """Go without gradients; then score all visited nodes in one pass."""
         with torch.no_grad():
-            if self.blind:
-                path = self.follow(Blind(), initial_beam(self.space, Blind()), lean=True)
+            if self.scores_unneeded:
+                path = self.collect(ZeroScorer(), initial_beam(self.space, ZeroScorer()), lean=True)
             else:
-                path = self.follow(scorer, beam, lean=True)
+                path = self.collect(scorer, beam, lean=True)
         path = path.rescored(scorer, scorer.replay(beam.memory, path.visits))
-        if not self.blind:
+        if not self.scores_unneeded:
             return path
-        return replace(path, transitions=[*map(_compared, path.transitions)])
+        return replace(path, transitions=[*map(_compared_with_policy, path.transitions)])
 
 
-def _compared(transition: Transition) -> Transition:
+def _compared_with_policy(transition: Transition) -> Transition:
     """Say of a transition to the cheapest neighbor whether the learned policy takes it, too."""
     _, first = transition.neighbors.best(1)
     step = transition.step
@@ -189,7 +189,7 @@ def _compared(transition: Transition) -> Transition:
 
 
 @final
-class Blind(Scorer):
+class ZeroScorer(Scorer):
     """Zero for every neighbor."""
 
     complete = True

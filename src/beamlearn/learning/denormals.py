@@ -7,13 +7,13 @@ import torch
 
 
 @contextmanager
-def flushed() -> Iterator[None]:
+def flush_denormals() -> Iterator[None]:
     """Count denormal numbers as 0 for a while, where the processor can.
 
     The gradients of unlikely actions are such numbers, and products of matrices full of them
     take several times as long.
 
-    >>> with flushed():
+    >>> with flush_denormals():
     ...     float(torch.tensor([1e-30]) * 1e-10)
     0.0
     """

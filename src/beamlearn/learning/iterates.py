@@ -12,7 +12,7 @@ State = dict[str, Tensor]
 """Parameters of a module by their names."""
 
 
-def learned(model: nn.Module) -> State:
+def learned_parameters(model: nn.Module) -> State:
     """A copy of the parameters that are learned; frozen ones are the same in all iterates."""
     return {n: p.detach().clone() for n, p in model.named_parameters() if p.requires_grad}
 
@@ -43,16 +43,16 @@ class Reservoir:
     def offer(self, round: int, model: nn.Module) -> None:
         """Perhaps keep the parameters that the round begins with."""
         if len(self.iterates) < self.size:
-            self.iterates[round] = learned(model)
+            self.iterates[round] = learned_parameters(model)
             return
         place = seed_of(self.seed, "mixture", round) % round
         if place < self.size:
             held = list(self.iterates.items())
-            held[place] = (round, learned(model))
+            held[place] = (round, learned_parameters(model))
             self.iterates = dict(held)
 
 
-def joined(iterates: Mapping[int, State]) -> State:
+def join_states(iterates: Mapping[int, State]) -> State:
     """Numbered states, such as iterates by their rounds, as one: names begin with the number."""
     return {
         f"{round}.{name}": value
@@ -61,8 +61,8 @@ def joined(iterates: Mapping[int, State]) -> State:
     }
 
 
-def parted(state: Mapping[str, Tensor]) -> dict[int, State]:
-    """The states that were `joined`, in the order of their numbers."""
+def split_states(state: Mapping[str, Tensor]) -> dict[int, State]:
+    """The states that were `join_states`, in the order of their numbers."""
     found: dict[int, State] = {}
     for name, value in state.items():
         round, _, rest = name.partition(".")
@@ -85,7 +85,7 @@ class Average:
     def offer(self, model: nn.Module) -> None:
         """Take in the parameters that a round begins with."""
         self.count += 1
-        for name, value in learned(model).items():
+        for name, value in learned_parameters(model).items():
             self.state.setdefault(name, value).lerp_(value, 1 / self.count)
 
 

@@ -16,7 +16,7 @@ from ..search.scorer import ParallelScorer, Scorer
 from ..search.space import Finish, SearchSpace
 from ..strategies import Interpolate, Strategy, as_strategy
 from .collect import beam_trajectory
-from .denormals import flushed
+from .denormals import flush_denormals
 from .trajectory import Trajectory
 
 Example = TypeVar("Example")
@@ -105,7 +105,7 @@ def learn(
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     check_width(width_at(first_round))
     for number, batch in enumerate(batches, first_round):
-        with flushed():
+        with flush_denormals():
             path = beam_trajectory(
                 task.space(batch),
                 scorer,

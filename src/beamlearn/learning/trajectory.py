@@ -159,7 +159,7 @@ class Trajectory:
                 _incur_last(t, loss, self.width) for t in self.transitions if t.step.some_ended
             ]
         else:
-            parts = [_incur(group, loss) for group in self._alike()]
+            parts = [_incur(group, loss) for group in self._groups()]
         if not parts:
             return torch.zeros(len(self))
         steps, examples, values = (torch.cat(field) for field in zip(*parts, strict=True))
@@ -179,16 +179,16 @@ class Trajectory:
         beam = initial_beam(self.space, scorer)
         if isinstance(scorer, ParallelScorer):
             found = self.rescored(scorer, scorer.replay(beam.memory, self.visits))
-            return replace(found, transitions=[*map(self._judged, found.transitions)])
+            return replace(found, transitions=[*map(self._with_policy_updated, found.transitions)])
         transitions: list[Transition] = []
         for transition in self.transitions:
             if transition.final:
-                transitions.append(_chosen_again(transition, transitions[-1]))
+                transitions.append(_rescored_final_choice(transition, transitions[-1]))
                 continue
-            rescored = _again(transition, expand(self.space, scorer, beam))
+            rescored = _rescored(transition, expand(self.space, scorer, beam))
             transitions.append(rescored)
             beam, _ = advance(self.space, scorer, beam, rescored.step)
-        return replace(self, transitions=[*map(self._judged, transitions)])
+        return replace(self, transitions=[*map(self._with_policy_updated, transitions)])
 
     def rescored(
         self, scorer: Scorer, numbers: Iterable[Float[Tensor, "batch k a"]]
@@ -201,19 +201,19 @@ class Trajectory:
         scores, depth, given = self.oracle.initial().new_zeros(len(self), 1), 0, iter(numbers)
         for transition in self.transitions:
             if transition.final:
-                transitions.append(_chosen_again(transition, transitions[-1]))
+                transitions.append(_rescored_final_choice(transition, transitions[-1]))
                 continue
             known = transition.neighbors
             expansion = Expansion(known.actions, known.terminal, known.legal, known.ending)
             examples, kept = transition.step.examples, known.kept
             beam = Beam(examples, None, None, scores, kept, known.finished, depth)
-            rescored = _again(transition, scored(scorer, beam, expansion, next(given)))
+            rescored = _rescored(transition, scored(scorer, beam, expansion, next(given)))
             transitions.append(rescored)
             depth += 1
             scores = rescored.step.move.keep(rescored.step.scores)
         return replace(self, transitions=transitions)
 
-    def _judged(self, transition: Transition) -> Transition:
+    def _with_policy_updated(self, transition: Transition) -> Transition:
         """Say what the learned policy does, by the scores that the neighbors have now."""
         neighbors = transition.neighbors
         learned = policy(neighbors, self.width, self.finish).singleton()
@@ -268,7 +268,7 @@ class Trajectory:
             ],
         )
 
-    def _alike(self) -> Iterator[dict[int, Transition]]:
+    def _groups(self) -> Iterator[dict[int, Transition]]:
         """Group transitions with equally many neighbors, by step, up to a bounded size."""
         groups: dict[int, dict[int, Transition]] = {}
         for step, transition in enumerate(self.transitions):
@@ -290,14 +290,14 @@ class Trajectory:
         return torch.zeros(len(self)) if total is None else total
 
 
-def _chosen_again(transition: Transition, before: Transition) -> Transition:
+def _rescored_final_choice(transition: Transition, before: Transition) -> Transition:
     """A final choice among hypotheses that were scored anew in the transition to them."""
     settled = settled_beam(before.step)
     assert settled is not None  # or there would be no choice
-    return _again(transition, final_choice(settled, before.neighbors.scale))
+    return _rescored(transition, final_choice(settled, before.neighbors.scale))
 
 
-def _again(transition: Transition, neighbors: Neighbors) -> Transition:
+def _rescored(transition: Transition, neighbors: Neighbors) -> Transition:
     """The same transition from neighbors that were scored anew."""
     step = transition.step
     neighbors = replace(neighbors, completion=transition.neighbors.completion)
@@ -315,17 +315,17 @@ def _incur(group: Mapping[int, Transition], loss: AnyLoss) -> tuple[Tensor, Tens
     neighbors = [t.neighbors for t in group.values()]
     dense = all(n.dense for n in neighbors)
     value = loss(
-        _joined([n.steep_scores for n in neighbors]),
-        _joined([n.any_costs for n in neighbors]),
-        _joined([t.width for t in group.values()]),
-        None if dense else _joined([n.mask for n in neighbors]),
+        _concatenated([n.steep_scores for n in neighbors]),
+        _concatenated([n.any_costs for n in neighbors]),
+        _concatenated([t.width for t in group.values()]),
+        None if dense else _concatenated([n.mask for n in neighbors]),
     )
     examples = [t.step.examples for t in group.values()]
     steps = [torch.full_like(rows, step) for step, rows in zip(group, examples, strict=True)]
     return torch.cat(steps), torch.cat(examples), value
 
 
-def _joined(parts: list[Tensor]) -> Tensor:
+def _concatenated(parts: list[Tensor]) -> Tensor:
     """One after another; a single one is not copied, as it may be large."""
     return parts[0] if len(parts) == 1 else torch.cat(parts)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from ..data.text import DataError
-from ..evaluation.error_profile import Profile
+from ..evaluation.error_profile import ErrorProfile
 from ..evaluation.evaluate import Evaluation
 from ..learning.iterates import Mixture
 from ..search.scorer import Scorer
@@ -56,7 +56,7 @@ class Report(Protocol):
         ...
 
     @property
-    def profile(self) -> Profile:
+    def profile(self) -> ErrorProfile:
         """Where the model goes wrong."""
         ...
 

@@ -11,13 +11,13 @@ from ..training.run import Run
 from ..training.settings import Learning
 
 
-class NoGuaranteeError(ValueError):
+class CannotCertifyError(ValueError):
     """A run that the theorems say nothing about; the message has every reason."""
 
 
 @final
 @dataclass(frozen=True)
-class Evidence:
+class LoggedLosses:
     """One entry per example, in the order of training, each from before the update on it."""
 
     rounds: tuple[int, ...]
@@ -39,13 +39,13 @@ class Evidence:
         """h of the longest trajectory."""
         return max(self.steps) + 1
 
-    def upto(self, count: int) -> "Evidence":
+    def upto(self, count: int) -> "LoggedLosses":
         """What was known after so many examples."""
         cut = {name: field and field[:count] for name, field in vars(self).items()}
-        return Evidence(**cut)
+        return LoggedLosses(**cut)
 
 
-def evidence_of(records: Iterable[Mapping[str, Any]]) -> Evidence | None:
+def read_logged_losses(records: Iterable[Mapping[str, Any]]) -> LoggedLosses | None:
     """Read rounds.jsonl; None if its rounds do not tell of single examples."""
     rounds = [record for record in records if "examples" in record]
     if not rounds or not all("each" in record for record in rounds):
@@ -58,18 +58,18 @@ def evidence_of(records: Iterable[Mapping[str, Any]]) -> Evidence | None:
     def spread(values: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(v for v, count in zip(values, counts, strict=True) for _ in range(count))
 
-    return Evidence(
+    return LoggedLosses(
         rounds=spread([record["round"] for record in rounds]),
-        losses=chained(each, "losses"),
-        costs=chained(each, "costs"),
-        optima=chained(each, "optima"),
-        steps=chained(each, "steps"),
-        on_policy=chained(each, "on_policy") if flags else None,
+        losses=flatten_field(each, "losses"),
+        costs=flatten_field(each, "costs"),
+        optima=flatten_field(each, "optima"),
+        steps=flatten_field(each, "steps"),
+        on_policy=flatten_field(each, "on_policy") if flags else None,
         betas=None if None in betas else spread(betas),
     )
 
 
-def chained(each: Sequence[Mapping[str, Any]], name: str) -> tuple[Any, ...]:
+def flatten_field(each: Sequence[Mapping[str, Any]], name: str) -> tuple[Any, ...]:
     """One field of all examples."""
     return tuple(value for one in each for value in one[name])
 
@@ -112,14 +112,14 @@ def has_dropout(scorer: nn.Module) -> bool:
     return any(rate > 0 for rate in rates)
 
 
-def qualified(run: Run, learning: Learning, scorer: nn.Module, warm: bool) -> Evidence:
-    """The evidence of a run that the theorems speak of; otherwise an error with every reason."""
+def certifiable_losses(run: Run, learning: Learning, scorer: nn.Module, warm: bool) -> LoggedLosses:
+    """The logged of a run that the theorems speak of; otherwise an error with every reason."""
     reasons = obstacles(learning, scorer, warm)
-    evidence = evidence_of(run.rounds())
-    if evidence is None and not reasons:
+    logged = read_logged_losses(run.rounds())
+    if logged is None and not reasons:
         reasons.append("no round is logged yet; train it with --resume")
     strategy = learning.collection(1)
-    if evidence is not None and evidence.on_policy is None and not isinstance(strategy, Continue):
+    if logged is not None and logged.on_policy is None and not isinstance(strategy, Continue):
         reasons.append(
             f"the log lacks the on-policy flags that {type(strategy).__name__.lower()} needs; "
             "restore rounds.jsonl from a copy, or train anew"
@@ -129,11 +129,11 @@ def qualified(run: Run, learning: Learning, scorer: nn.Module, warm: bool) -> Ev
             "rounds.jsonl is not the log of one pass at one width; restore it from a copy, or "
             "train anew"
         )
-    if evidence is None or reasons:
-        raise NoGuaranteeError(
+    if logged is None or reasons:
+        raise CannotCertifyError(
             f"The theorems say nothing about the run in {run.path}: {'. Also, '.join(reasons)}."
         )
-    return evidence
+    return logged
 
 
 def one_pass(records: Iterable[Mapping[str, Any]], width: int) -> bool:

@@ -12,7 +12,7 @@ from inspected_runs import NASTY, inspected, runs
 
 import beamlearn as bl
 from beamlearn.cli.main import run as beamlearn
-from beamlearn.learning.iterates import Mixture, learned
+from beamlearn.learning.iterates import Mixture, learned_parameters
 from beamlearn.reports.inspector import Ask, AskError, Look, case
 from beamlearn.reports.inspector.ask import asked
 from beamlearn.reports.inspector.look import Answer, difference, look
@@ -179,12 +179,12 @@ def test_where_two_runs_part(both):
 
 def test_a_mixture_looks_with_the_iterate_of_the_example(folder):
     (run,) = inspected(folder, "one")
-    before = learned(run.model.scorer)
+    before = learned_parameters(run.model.scorer)
     silent = {name: torch.zeros_like(value) for name, value in before.items()}
     run.model.mixture = Mixture(run.model.scorer, [before, silent])
     scores = {run.look(Ask(2, number=number)).answers[0].score == 0 for number in range(run.size)}
     assert scores == {True, False}
-    for name, value in learned(run.model.scorer).items():
+    for name, value in learned_parameters(run.model.scorer).items():
         assert torch.equal(value, before[name])
 
 
