@@ -150,8 +150,8 @@ def test_a_mixture_predicts_what_its_iterates_predict(proven, files, capsys):
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        (["--epochs", 2], "of 2 epochs all but the first saw their examples again"),
-        (["--no-stream"], "did not take examples in random order"),
+        (["--epochs", 2], "all but the first of its 2 epochs saw their examples again"),
+        (["--no-stream"], "not taken in random order"),
         (["--width", "1:2"], "the width went from 1 to 2"),
         (["--model", "neural", "--dropout", 0.1], "with dropout the recorded losses are not"),
     ],
@@ -161,7 +161,7 @@ def test_runs_that_the_theorems_say_nothing_about(files, tmp_path, capsys, more,
     capsys.readouterr()
     assert beamlearn("certify", out, "--clip", 1) == 2
     error = capsys.readouterr().err
-    assert "The theorems say nothing about" in error
+    assert "The theorems do not apply to" in error
     assert reason in error
 
 
@@ -169,7 +169,7 @@ def test_first_weights_that_saw_the_examples(files, proven, tmp_path, capsys):
     out = train(files, tmp_path / "run", "--warm-start", proven)
     capsys.readouterr()
     assert beamlearn("certify", out, "--clip", 1) == 2
-    assert "first weights are those of another run" in capsys.readouterr().err
+    assert "first weights come from another run" in capsys.readouterr().err
 
 
 def test_losses_above_the_bound(proven, capsys):
@@ -202,7 +202,7 @@ def test_losses_that_cannot_be_found_again(files, tmp_path, capsys):
     log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     capsys.readouterr()
     assert beamlearn("certify", out, "--clip", 9, "--select") == 2
-    assert "done again, must find the losses that were logged" in capsys.readouterr().err
+    assert "repeated, must give the losses that were logged" in capsys.readouterr().err
 
 
 def test_a_log_with_a_missing_round(files, tmp_path, capsys):
@@ -239,7 +239,7 @@ def test_no_iterate_so_early(files, tmp_path, capsys):
     capsys.readouterr()
     if number > 1:
         assert beamlearn("certify", out, "--clip", 1, "--examples", 1, "--select") == 2
-        assert "None of the kept iterates" in capsys.readouterr().err
+        assert "None of the iterates kept" in capsys.readouterr().err
     assert beamlearn("certify", out, "--clip", 1, "--figure", "bound.gif") == 2
     assert "--figure must end in" in capsys.readouterr().err
 
@@ -251,7 +251,7 @@ def test_nothing_bounds_the_losses(files, tmp_path, capsys):
     assert beamlearn("train", "tag", *given, *plain) == 0
     capsys.readouterr()
     assert beamlearn("certify", out) == 2
-    assert "nothing bounds them" in capsys.readouterr().err
+    assert "got a run without a known bound" in capsys.readouterr().err
     assert beamlearn("certify", out, "--upper", 1000) == 0
 
 

@@ -81,7 +81,7 @@ def test_of_a_mixture_each_example_has_its_own_iterate():
     tagger.mixture = Mixture(tagger.scorer, [zeros])
     costs.append(evaluated(tagger, examples, 2).costs.tolist())
     tagger.mixture = Mixture(tagger.scorer, iterates)
-    place = {n: i for i, part in enumerate(tagger.mixture.parts(len(WORDS))) for n in part}
+    place = {n: i for i, part in enumerate(tagger.mixture.assign(len(WORDS))) for n in part}
     assert set(place.values()) == {0, 1}
     expected = [costs[place[n]][n] for n in range(len(WORDS))]
     assert evaluated(tagger, examples, 2).costs.tolist() == expected
@@ -115,14 +115,14 @@ def test_the_profile_of_a_report():
 def test_a_profile_that_lacks_something(name):
     record = report(small(), WORDS, TAGS, 2).profile.to_json()
     del record[name]
-    with pytest.raises(ValueError, match=f"A profile must have '{name}', but that is missing"):
+    with pytest.raises(ValueError, match=f"An error profile must have '{name}', got none"):
         ErrorProfile.from_json(record)
 
 
 def test_profiles_need_references():
     one = torch.ones(1)
     found = bl.Evaluation(one, one, one.long())
-    with pytest.raises(ValueError, match="needs search errors.*references=True"):
+    with pytest.raises(ValueError, match="must hold search errors.*references=True"):
         ErrorProfile.of(1, found, one, one > 0)
 
 

@@ -87,10 +87,10 @@ def test_a_selection_in_words():
 @pytest.mark.parametrize(
     ("later", "options", "message"),
     [
-        ([], {}, "at least one iterate, but none came"),
-        ([[], []], {}, "at least one iterate, but none came"),
-        ([[0.5], [0.5, 2.0]], {}, "that of iterate 2, example 2 is 2; raise `upper`."),
-        ([[0.5], [-0.5]], {}, "at least 0, but that of iterate 2, example 1 is -0.5"),
+        ([], {}, "at least one iterate, got none"),
+        ([[], []], {}, "at least one iterate, got none"),
+        ([[0.5], [0.5, 2.0]], {}, "got 2 for iterate 2, example 2; raise `upper`."),
+        ([[0.5], [-0.5]], {}, "at least 0, got -0.5 for iterate 2, example 1"),
         ([[nan]], {}, "must be finite"),
         ([[0.5]], {"delta": 0.0}, "`delta` must be above 0"),
         ([[0.5]], {"upper": -1.0}, "`upper` must be a finite number of at least 0"),

@@ -65,8 +65,8 @@ def test_the_log_of_one_pass(log, fits):
 @pytest.mark.parametrize(
     ("learning", "warm", "reason"),
     [
-        (Learning(stream=True, epochs=3), False, "of 3 epochs"),
-        (Learning(stream=False, epochs=1), False, "--stream"),
+        (Learning(stream=True, epochs=3), False, "of its 3 epochs"),
+        (Learning(stream=False, epochs=1), False, "`stream`"),
         (Learning(stream=True, epochs=1, width="2:8"), False, "from 2 to 8"),
         (PLAIN, True, "another run"),
     ],

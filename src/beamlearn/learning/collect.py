@@ -53,8 +53,8 @@ def beam_trajectory(
     keep their gradient unless this runs under `torch.no_grad()`. `round` and `generator` are for
     strategies that depend on them, such as `Interpolate`.
 
-    With `replay=True` a `ParallelScorer` leads through the trajectory without gradients, and
-    then scores all visited nodes in one pass, with the same dropout.
+    With `replay=True` the trajectory is collected without gradients, and then a `ParallelScorer`
+    scores all visited nodes in one pass, with the same dropout.
 
     >>> import beamlearn as bl
     >>> words = bl.GraphSpace(
@@ -84,14 +84,14 @@ def beam_trajectory(
         return collector.collect(scorer, beam)
     if not isinstance(scorer, ParallelScorer):
         raise TypeError(
-            f"`replay=True` needs a ParallelScorer, but {type(scorer).__name__} came; leave it out."
+            f"`replay=True` needs a ParallelScorer, got {type(scorer).__name__}; leave it out."
         )
     return collector.collect_then_score(scorer, beam)
 
 
 @dataclass(frozen=True)
 class Collector:
-    """What the beams of a trajectory are chosen by."""
+    """Collects trajectories: the settings that decide which beams are visited."""
 
     space: SearchSpace[Any]
     oracle: Oracle
@@ -103,7 +103,7 @@ class Collector:
     max_steps: int
 
     def collect(self, scorer: Scorer, beam: Beam, *, lean: bool = False) -> Trajectory:
-        """The loop of Algorithm 2, from initial beams; a lean trajectory forgets its scores."""
+        """The loop of Algorithm 2, from initial beams; a lean trajectory drops its scores."""
         transition = self.cheapest_transition if isinstance(scorer, ZeroScorer) else self.transition
         memory, costs = self.oracle.start(), self.oracle.initial()[:, None]
         transitions: list[Transition] = []
@@ -145,7 +145,7 @@ class Collector:
         )
 
     def cheapest_transition(self, beam: Beam, neighbors: Neighbors) -> Transition:
-        """The transition to the cheapest neighbor, the only one; scores are not looked at."""
+        """The transition to the cheapest neighbor, which is unique; scores are ignored."""
         index = least(neighbors.fill(neighbors.any_costs, torch.inf))
         terminal = neighbors.only_terminal
         if self.finish == "first":
@@ -163,11 +163,11 @@ class Collector:
 
     @cached_property
     def scores_unneeded(self) -> bool:
-        """Can no score change the way?"""
+        """Does the trajectory not depend on any score?"""
         return self.oracle.unique and self.width == 1 and self.strategy == FollowOracle()
 
     def collect_then_score(self, scorer: ParallelScorer, beam: Beam) -> Trajectory:
-        """Go without gradients; then score all visited nodes in one pass."""
+        """Collect without gradients; then score all visited nodes in one pass."""
         with torch.no_grad():
             if self.scores_unneeded:
                 path = self.collect(ZeroScorer(), initial_beam(self.space, ZeroScorer()), lean=True)
@@ -180,7 +180,7 @@ class Collector:
 
 
 def _compared_with_policy(transition: Transition) -> Transition:
-    """Say of a transition to the cheapest neighbor whether the learned policy takes it, too."""
+    """Mark whether the learned policy would also take a transition to the cheapest neighbor."""
     _, first = transition.neighbors.best(1)
     step = transition.step
     taken = step.slots * transition.neighbors.actions + step.actions
@@ -190,7 +190,7 @@ def _compared_with_policy(transition: Transition) -> Transition:
 
 @final
 class ZeroScorer(Scorer):
-    """Zero for every neighbor."""
+    """Scores every neighbor 0."""
 
     complete = True
 
@@ -214,7 +214,7 @@ class ZeroScorer(Scorer):
 def _stay(
     completion: Float[Tensor, "batch k a"], beam: Beam, costs: Float[Tensor, "batch k"]
 ) -> Float[Tensor, "batch k a"]:
-    """Give finished hypotheses, which are their own only neighbor, the cost they have."""
+    """Give finished hypotheses, each its own only neighbor, the cost they already have."""
     if not bool(beam.finished.any()):
         return completion
     return torch.where(beam.finished[..., None], costs.to(completion.dtype)[..., None], completion)

@@ -1,12 +1,13 @@
 """Decode many sentences: batches of equal lengths in, answers in their order out."""
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import torch
 
-from ..evaluation.evaluate import Evaluation, evaluate, evaluating
+from ..evaluation.evaluate import Evaluation, evaluate, evaluating, merge_evaluations
 from ..search.beam_search import SearchResult, beam_search
 from ..training.batches import batches_of
 from .task import Model
@@ -33,18 +34,24 @@ def searched(
     if nbest < 1:
         raise ValueError(f"`nbest` must be at least 1, but {nbest} came; 1 lists the best alone.")
     places = [Place(sentence, number) for number, sentence in enumerate(sentences)]
-    for batch in batched(model, places, batch_size):
+    for batch, weights in batched(model, places, batch_size):
         chosen = [place.sentence for place in batch]
-        yield [place.number for place in batch], chosen, search(model, chosen, width)
+        with weights:
+            result = search(model, chosen, width)
+        yield [place.number for place in batch], chosen, result
 
 
-def batched(model: Model, examples: Sequence[Sentence], size: int) -> Iterator[list[Sentence]]:
-    """Batches of similar lengths; those of a mixture while the right iterate is in the scorer."""
+def batched(
+    model: Model, examples: Sequence[Sentence], size: int
+) -> Iterator[tuple[list[Sentence], AbstractContextManager[None]]]:
+    """Batches of similar lengths, each with a context in which the model has the right weights."""
     if model.mixture is None:
-        yield from batches_of(examples, size)
+        for batch in batches_of(examples, size):
+            yield batch, nullcontext()
         return
-    for numbers in model.mixture.parts(len(examples)):
-        yield from batches_of([examples[number] for number in numbers], size)
+    for place, numbers in enumerate(model.mixture.assign(len(examples))):
+        for batch in batches_of([examples[number] for number in numbers], size):
+            yield batch, model.mixture.using(place)
 
 
 def evaluated(
@@ -52,15 +59,14 @@ def evaluated(
 ) -> Evaluation:
     """Decode examples and compare with what is right, search errors included, in their order."""
     numbers: list[int] = []
-
-    def batches() -> Iterator[list[Sized]]:
-        places = [Place(example, number) for number, example in enumerate(examples)]
-        for batch in batched(model, places, batch_size):
-            numbers.extend(place.number for place in batch)
-            yield [place.sentence for place in batch]
-
-    found = evaluate(batches(), model, model.scorer, width, references=True)
-    return found.placed(torch.tensor(numbers))
+    parts: list[Evaluation] = []
+    places = [Place(example, number) for number, example in enumerate(examples)]
+    for batch, weights in batched(model, places, batch_size):
+        numbers.extend(place.number for place in batch)
+        chosen = [place.sentence for place in batch]
+        with weights:
+            parts.append(evaluate([chosen], model, model.scorer, width, references=True))
+    return merge_evaluations(parts).placed(torch.tensor(numbers))
 
 
 @torch.no_grad()

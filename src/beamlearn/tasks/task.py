@@ -109,8 +109,8 @@ class Kind(ABC, Generic[E, D, M]):
     symbols: str
     """What the vocabulary of a model holds."""
     step_cost: float | None = None
-    """Where all outputs of an input take equally many steps and every c* is exact: the most that
-    an output can cost, for each of its steps."""
+    """Where all outputs of an input take equally many steps: the most that an output can cost,
+    for each of its steps."""
 
     @abstractmethod
     def read(self, path: str, experiment: E) -> D:
@@ -131,6 +131,10 @@ class Kind(ABC, Generic[E, D, M]):
     @abstractmethod
     def examples(self, model: M, data: D) -> Sequence[Sized]:
         """The data in numbers, for batches."""
+
+    @abstractmethod
+    def sample(self, model: M) -> Sized:
+        """Any example with a right answer: enough to ask a space for its oracle."""
 
     def ranges(self, model: M) -> Ranges | None:
         """What bounds its losses, if anything is known."""

@@ -104,8 +104,8 @@ class Certificate:
         check_delta(delta)
         if optima_range is None:
             raise ValueError(
-                "`optima_range` must be given when `optima` is a sample, got None; pass the most by "
-                "which c*(b_1) can vary, or pass its known expectation as a single number."
+                "`optima_range` must be given when `optima` is a sample, got None; pass the most "
+                "by which c*(b_1) can vary, or pass its known expectation as a single number."
             )
         check_upper(optima_range, "optima_range")
         sample = finite_vector(optima, "optima")
@@ -222,14 +222,12 @@ def certify(
     clipped = int((values > upper).sum())
     m, mean = len(values), float(values.clamp(max=upper).mean())
     given = [
-        name
-        for name, value in (("on_policy", on_policy), ("alphas", alphas))
-        if value is not None
+        name for name, value in (("on_policy", on_policy), ("alphas", alphas)) if value is not None
     ]
     if explicit and given:
         raise ValueError(
-            f"`explicit=True` must be used without `on_policy` and `alphas`, got `{given[0]}`; leave "
-            "it out, as explicit losses already are those of the learned policy."
+            f"`explicit=True` must be used without `on_policy` and `alphas`, got `{given[0]}`; "
+            "leave it out, as explicit losses already are those of the learned policy."
         )
     if explicit:
         return Certificate("Theorem 1", mean, 0.0, 0.0, upper, None, m, clip, clipped)
@@ -263,8 +261,8 @@ def interpolation_alphas(betas: Numbers, horizon: int) -> list[float]:
     """
     if horizon < 2:
         raise ValueError(
-            f"`horizon` must be at least 2, got {horizon}; count the beams of the longest trajectory, "
-            "including the initial one."
+            f"`horizon` must be at least 2, got {horizon}; count the beams of the longest "
+            "trajectory, including the initial one."
         )
     return [(1 - beta) ** (horizon - 2) for beta in checked_probabilities(betas, "betas")]
 
@@ -274,8 +272,8 @@ def _share(on_policy: Flags, m: int) -> float:
     flags = torch.as_tensor(on_policy)
     if flags.dtype != torch.bool:
         raise ValueError(
-            f"`on_policy` must hold booleans, got {flags.dtype}; pass `Trajectory.on_policy`, or pass "
-            "known probabilities as `alphas`."
+            f"`on_policy` must hold booleans, got {flags.dtype}; pass `Trajectory.on_policy`, or "
+            "pass known probabilities as `alphas`."
         )
     check_length(flags.numel(), m, "on_policy")
     return int(flags.sum()) / m

@@ -4,8 +4,8 @@ epsilon_m = min over |theta| <= R of (1 / m) sum_t l(theta, b^t)
 
 The beams b^t stay those that LEARN visited; only their scores change with theta. Where the loss
 is convex and the scores are linear in theta, the minimum is found together with a proven bound on
-the remaining gap: every tangent of a convex function lies below it, and a weighted mean of tangents has
-a known minimum over the ball.
+the remaining gap: every tangent of a convex function lies below it, and a weighted mean of
+tangents has a known minimum over the ball.
 """
 
 from collections.abc import Callable, Sequence
@@ -85,10 +85,10 @@ def best_in_hindsight(
     The minimum over the ball of `radius` is certified if the loss is convex, the scores are
     linear in the weights, and the beams finish by padding (otherwise their effective width, and
     with it the loss, jumps with the scores). The search then ends as soon as the gap is at most
-    `tolerance` times the larger of 1 and the value. With `linear=None`, a `LinearScorer` or a scorer
-    whose attribute `linear` is true counts as linear unless it normalizes. A loss counts as convex
-    if it says so; it is refused if its values contradict that. In all other cases each step is a
-    pass of Adam, and the result is an estimate from above.
+    `tolerance` times the larger of 1 and the value. With `linear=None`, a `LinearScorer` or a
+    scorer whose attribute `linear` is true counts as linear unless it normalizes. A loss counts
+    as convex if it says so; it is refused if its values contradict that. In all other cases each
+    step is a pass of Adam, and the result is an estimate from above.
 
     >>> import beamlearn as bl, torch
     >>> def digits(goal):
@@ -112,8 +112,8 @@ def best_in_hindsight(
     paths = [path for path in trajectories if path is not None]
     if not paths or len(paths) < len(trajectories):
         raise ValueError(
-            f"`trajectories` must hold at least one trajectory and no None, got {len(trajectories)} "
-            f"with {len(trajectories) - len(paths)} None; keep them with "
+            "`trajectories` must hold at least one trajectory and no None, got "
+            f"{len(trajectories)} with {len(trajectories) - len(paths)} None; keep them with "
             "`learn(..., trajectories=True)`."
         )
     for path in paths:
@@ -121,8 +121,8 @@ def best_in_hindsight(
     model = deepcopy(scorer).eval()
     if not any(p.requires_grad for p in model.parameters()):
         raise ValueError(
-            "`scorer` must have parameters that require a gradient, got none; without them there is "
-            "nothing to optimize in hindsight."
+            "`scorer` must have parameters that require a gradient, got none; without them there "
+            "is nothing to optimize in hindsight."
         )
     problem = Problem(paths, model, loss, reduction)
     convex = getattr(loss, "convex", False) and all(path.finish == "pad" for path in paths)

@@ -27,9 +27,10 @@ def loss_bound(
     - cost_sensitive_margin_beam, 1 < n:  C + S
     - softmax_margin_beam:  log(k) + C + S if star(1) can fall out, k < n; else it is one of the
       n terms, log(1 + (n - 1) e^(C + S))
-    - weighted pairs:  C (1 + S) P, where P is the largest number of pairs that a gap in the costs can split.
-      With p neighbors below the gap that is p (n - p) for all pairs, p = floor(n / 2); for the
-      hybrid min(p, k) (n - p), p = min(k, floor(n / 2)); for the bipartite k (n - k), k < n
+    - weighted pairs:  C (1 + S) P, where P is the largest number of pairs that a gap in the
+      costs can split. With p neighbors below the gap that is p (n - p) for all pairs,
+      p = floor(n / 2); for the hybrid min(p, k) (n - p), p = min(k, floor(n / 2)); for the
+      bipartite k (n - k), k < n
     - optimal_completion:  that of log_loss_neighbors, as KL(q || p) is convex in q, thus
       largest where q is one neighbor
     - minimum_risk, 1 < n:  C (attained if k < n, else approached as S grows)
@@ -81,8 +82,8 @@ def trajectory_bound(
     """
     if horizon < 1:
         raise ValueError(
-            f"`horizon` must be at least 1, got {horizon}; count the beams of the longest trajectory, "
-            "including the initial one."
+            f"`horizon` must be at least 1, got {horizon}; count the beams of the longest "
+            "trajectory, including the initial one."
         )
 
     def largest(step: int, k: int) -> float:

@@ -15,8 +15,8 @@ def finite_vector(numbers: Numbers, name: str) -> Float[Tensor, " m"]:
     values = torch.as_tensor(numbers, dtype=torch.float64).detach().cpu()
     if values.ndim != 1 or len(values) == 0:
         raise ValueError(
-            f"`{name}` must be a list of at least one number, got shape {tuple(values.shape)}; pass "
-            "one number per example."
+            f"`{name}` must be a list of at least one number, got shape {tuple(values.shape)}; "
+            "pass one number per example."
         )
     bad = ~values.isfinite()
     if bool(bad.any()):
@@ -41,7 +41,8 @@ def checked_losses(losses: Numbers, upper: float, place: str, fix: str) -> Float
         if bool(wrong.any()):
             at = int(wrong.nonzero()[0, 0])
             raise ValueError(
-                f"`losses` must be {required}, got {float(values[at]):g} for {place} {at + 1}; {remedy}."
+                f"`losses` must be {required}, got {float(values[at]):g} for {place} {at + 1}; "
+                f"{remedy}."
             )
     return values
 

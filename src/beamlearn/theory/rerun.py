@@ -1,4 +1,4 @@
-"""A second look at the examples of a run: the best policy in hindsight, and single iterates."""
+"""Repeat a run on its own examples: the best policy in hindsight, and single iterates."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,7 +16,7 @@ from .run_certificate import RunCertificate
 
 
 def rebuild_training(certified_run: RunCertificate, *, trajectories: bool = False) -> Training:
-    """The same training before its first round."""
+    """The training of a run, as it was before its first round."""
     kind, experiment = certified_run.kind, certified_run.experiment
     train, dev = read_again(kind, experiment, certified_run.run)
     model = first_model(kind, experiment, train, "cpu")
@@ -53,12 +53,12 @@ def hindsight_of_run(
 def select_and_save_iterate(
     certified_run: RunCertificate, proof: Certificate, on_iterate: Callable[[], None]
 ) -> SelectedIterate:
-    """Choose one of the kept iterates, write it as a policy, and bound its loss as `proof` does."""
+    """Select one of the kept iterates, save it as a policy, and bound its loss as `proof` does."""
     losses = []
     for later in losses_on_later_examples(certified_run):
         losses.append(later)
         on_iterate()
-    assert proof.delta is not None  # the losses of a run are no expectations
+    assert proof.delta is not None  # the losses of a run are not expectations
     chosen = select_iterate(losses, upper=proof.upper, delta=proof.delta, clip=proof.clip)
     state = list(certified_run.iterates.values())[chosen.index]
     with certified_run.run.lock():

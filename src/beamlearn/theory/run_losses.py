@@ -1,4 +1,4 @@
-"""What a run logged of its examples, and whether the theorems speak of it."""
+"""The losses that a run logged, and whether the theorems apply to them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from ..training.settings import Learning
 
 
 class CannotCertifyError(ValueError):
-    """A run that the theorems say nothing about; the message has every reason."""
+    """The theorems do not apply to a run; the message gives every reason."""
 
 
 @final
@@ -27,7 +27,7 @@ class LoggedLosses:
     """c*(b_1)."""
     steps: tuple[int, ...]
     on_policy: tuple[bool, ...] | None
-    """Theorem 4's indicator; None: it was not logged."""
+    """Theorem 4's indicator; None if it was not logged."""
     betas: tuple[float, ...] | None
     """The probability of following the oracle, where the strategy interpolates."""
 
@@ -40,13 +40,13 @@ class LoggedLosses:
         return max(self.steps) + 1
 
     def upto(self, count: int) -> "LoggedLosses":
-        """What was known after so many examples."""
+        """The first `count` entries."""
         cut = {name: field and field[:count] for name, field in vars(self).items()}
         return LoggedLosses(**cut)
 
 
 def read_logged_losses(records: Iterable[Mapping[str, Any]]) -> LoggedLosses | None:
-    """Read rounds.jsonl; None if its rounds do not tell of single examples."""
+    """Read rounds.jsonl; None if its rounds do not list single examples."""
     rounds = [record for record in records if "examples" in record]
     if not rounds or not all("each" in record for record in rounds):
         return None
@@ -70,42 +70,42 @@ def read_logged_losses(records: Iterable[Mapping[str, Any]]) -> LoggedLosses | N
 
 
 def flatten_field(each: Sequence[Mapping[str, Any]], name: str) -> tuple[Any, ...]:
-    """One field of all examples."""
+    """One field of all examples, in order."""
     return tuple(value for one in each for value in one[name])
 
 
 def obstacles(learning: Learning, scorer: nn.Module, warm: bool) -> list[str]:
-    """Why the theorems say nothing about a training; empty if they do.
+    """Why the theorems do not apply to a training; empty if they do.
 
-    `warm` says whether its first weights are those of another run.
+    `warm` says whether its first weights come from another run.
     """
     first, last = learning.first_width, learning.final_width
     found = {
-        "the rounds did not take examples in random order and log each loss; train with --stream": (
+        "the examples were not taken in random order with each loss logged; train with `stream`": (
             not learning.stream
         ),
-        f"of {learning.epochs} epochs all but the first saw their examples again, and what was "
-        "learned from an example says nothing new about it; train with --epochs 1": (
+        f"all but the first of its {learning.epochs} epochs saw their examples again, and the loss "
+        "of an example that was already learned from proves nothing; train with `epochs` = 1": (
             learning.epochs > 1
         ),
         "with dropout the recorded losses are not those of the policy; train with "
         f"{without_dropout(scorer)}": has_dropout(scorer),
-        f"the width went from {first} to {last}, so the iterates are policies of different "
-        "spaces; train at one width": first != last,
-        "its first weights are those of another run, which may have learned from the same "
-        "examples; train without --warm-start": warm,
+        f"the width went from {first} to {last}, so the iterates are policies for different "
+        "widths; train with one `width`": first != last,
+        "its first weights come from another run, which may have learned from the same examples; "
+        "train without `warm_start`": warm,
     }
     return [reason for reason, holds in found.items() if holds]
 
 
 def without_dropout(scorer: nn.Module) -> str:
-    """The options that leave nothing to chance."""
+    """The settings that turn dropout off."""
     words = any(hasattr(module, "word_dropout") for module in scorer.modules())
-    return "--dropout 0 and --word-dropout 0" if words else "--dropout 0"
+    return "`dropout` = 0 and `word_dropout` = 0" if words else "`dropout` = 0"
 
 
 def has_dropout(scorer: nn.Module) -> bool:
-    """Does it draw anything at random in training?"""
+    """Does the scorer draw anything at random in training?"""
     rates = [m.p for m in scorer.modules() if isinstance(m, nn.Dropout)]
     rates += [m.dropout for m in scorer.modules() if isinstance(m, nn.RNNBase)]
     rates += [getattr(m, "word_dropout", 0.0) for m in scorer.modules()]
@@ -113,25 +113,25 @@ def has_dropout(scorer: nn.Module) -> bool:
 
 
 def certifiable_losses(run: Run, learning: Learning, scorer: nn.Module, warm: bool) -> LoggedLosses:
-    """The logged of a run that the theorems speak of; otherwise an error with every reason."""
+    """The logged losses of a run; an error with every reason if the theorems do not apply."""
     reasons = obstacles(learning, scorer, warm)
     logged = read_logged_losses(run.rounds())
     if logged is None and not reasons:
-        reasons.append("no round is logged yet; train it with --resume")
+        reasons.append("no round is logged yet; train it with `resume`")
     strategy = learning.collection(1)
     if logged is not None and logged.on_policy is None and not isinstance(strategy, Continue):
         reasons.append(
             f"the log lacks the on-policy flags that {type(strategy).__name__.lower()} needs; "
-            "restore rounds.jsonl from a copy, or train anew"
+            "restore rounds.jsonl from a copy, or train again"
         )
     if not reasons and not one_pass(run.rounds(), learning.final_width):
         reasons.append(
             "rounds.jsonl is not the log of one pass at one width; restore it from a copy, or "
-            "train anew"
+            "train again"
         )
     if logged is None or reasons:
         raise CannotCertifyError(
-            f"The theorems say nothing about the run in {run.path}: {'. Also, '.join(reasons)}."
+            f"The theorems do not apply to the run in {run.path}: {'. Also, '.join(reasons)}."
         )
     return logged
 

@@ -12,7 +12,7 @@ LARGEST = 100
 
 
 class Tangents:
-    """Tangents height_j + slope_j . theta of a convex function, and the bounds they give on a ball."""
+    """Tangents height_j + slope_j . theta of a convex function, and their bounds over a ball."""
 
     def __init__(self, radius: float) -> None:
         self.radius = radius
@@ -48,7 +48,7 @@ class Tangents:
     def search(
         self, best: Vector, value: float, lower: float, enough: float
     ) -> tuple[float, Vector]:
-        """Raise the lower bound as far as the tangents prove; return it and the next point to try."""
+        """Raise the lower bound as far as the tangents prove; return it and the next point."""
         while True:
             lower = max([lower, *map(self.bound, self.weights)])
             _check_below(lower, value)
@@ -94,8 +94,8 @@ def _check_below(bound: float, value: float) -> None:
     """Refuse a function that is not convex: one of its tangents lies above it."""
     if bound - value > 1e-8 * max(1.0, abs(value)):
         raise ValueError(
-            f"A certified minimum needs a loss that is convex in the weights, got {value} where its "
-            f"tangents are at {bound}; declare the loss with `convex=False`, or pass "
+            f"A certified minimum needs a loss that is convex in the weights, got {value} where "
+            f"its tangents are at {bound}; declare the loss with `convex=False`, or pass "
             "`linear=False` for an estimate."
         )
 

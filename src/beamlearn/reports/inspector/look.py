@@ -150,9 +150,10 @@ def look(
     kind: Kind[Any, Any, Any], model: Model, subject: Subject, width: int, number: int = 0
 ) -> Look:
     """Search one input; `number` is that of the example, by which a mixture draws its iterate."""
-    parts = [[number]] if model.mixture is None else model.mixture.parts(number + 1)
-    found = [searched(kind, model, subject, width) for numbers in parts if number in numbers]
-    return found[0]
+    if model.mixture is None:
+        return searched(kind, model, subject, width)
+    with model.mixture.using(model.mixture.place_of(number)):
+        return searched(kind, model, subject, width)
 
 
 @torch.no_grad()

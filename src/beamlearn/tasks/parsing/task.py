@@ -13,6 +13,7 @@ from .report import ParsingReport, examples_of, report
 from .sentences import Sentences, read_sentences
 from .settings import Experiment
 from .space import Encoded
+from .tree import Tree
 
 
 @final
@@ -45,6 +46,9 @@ class ParsingKind(Kind[Experiment, Sentences, Parser]):
 
     def examples(self, model: Parser, data: Sentences) -> list[Encoded]:
         return examples_of(model, data)
+
+    def sample(self, model: Parser) -> Encoded:
+        return model.encode(["word"], ["tag"], Tree((0,), ("root",)))
 
     def judge(self, found: Evaluation, validation: Sentences) -> str:
         words = sum(map(len, validation.words))

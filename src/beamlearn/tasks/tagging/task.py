@@ -50,6 +50,9 @@ class TaggingKind(Kind[Experiment, Sentences, Tagger]):
             model.encode(words, tags) for words, tags in zip(data.words, data.tags, strict=True)
         ]
 
+    def sample(self, model: Tagger) -> Encoded:
+        return model.encode(["word"], model.lexicon.tags[:1])
+
     def ranges(self, model: Tagger) -> Ranges | None:
         if not isinstance(model.scorer, LinearTagger) or model.settings.constrained:
             return None  # constraints let one tag force others

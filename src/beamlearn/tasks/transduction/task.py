@@ -56,6 +56,9 @@ class TransductionKind(Kind[Experiment, Pairs, Transducer]):
     def examples(self, model: Transducer, data: Pairs) -> list[Encoded]:
         return [model.encode(*pair) for pair in zip(data.sources, data.references, strict=True)]
 
+    def sample(self, model: Transducer) -> Encoded:
+        return model.encode("a", ["a"])
+
     def judge(self, found: Evaluation, validation: Pairs) -> str:
         share = float((found.costs > 0).double().mean())
         return f"{share:.2%} of the outputs cost something, {found.cost:.3f} on average"
