@@ -156,7 +156,7 @@ def test_wrong_settings_are_refused(kind):
             kind(weights, lr=lr)
     with pytest.raises(ValueError, match="`radius` must be a number above 0, got 0.0"):
         kind(weights, radius=0.0)
-    with pytest.raises(ValueError, match="`radius` must be one for all parameters"):
+    with pytest.raises(ValueError, match="`radius` must be the same for all parameters"):
         kind([{"params": weights, "radius": 1.0}])
     with pytest.raises(ValueError, match="`rounds` must be at least 1, got 0"):
         kind.regret_bound(0, lr=1.0, radius=1.0, gradient_bound=1.0)

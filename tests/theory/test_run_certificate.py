@@ -1,6 +1,6 @@
 """Which theorems are stated of a run."""
 
-from types import SimpleNamespace
+from pathlib import Path
 
 import pytest
 import taggers
@@ -8,10 +8,12 @@ import tiny_pairs
 import tiny_trees
 
 from beamlearn.tasks.parsing.task import ParsingKind
+from beamlearn.tasks.settings import Experiment
 from beamlearn.tasks.tagging.task import TaggingKind
 from beamlearn.tasks.transduction.task import TransductionKind
 from beamlearn.theory.run_certificate import RunCertificate
 from beamlearn.theory.run_losses import LoggedLosses
+from beamlearn.training.run import Run
 from beamlearn.training.settings import Learning
 
 SUMMED = {"loss": "upper_bound", "reduction": "sum"}
@@ -19,8 +21,8 @@ SUMMED = {"loss": "upper_bound", "reduction": "sum"}
 
 def certified(kind, model, optima=(0.0, 0.0), **learning):
     logged = LoggedLosses((1, 2), (0.5, 1.0), (0.0, 1.0), optima, (3, 3), None, None)
-    experiment = SimpleNamespace(learning=Learning(**{**SUMMED, **learning}))
-    return RunCertificate(None, kind, experiment, model, logged, logged.horizon)
+    experiment = Experiment.model_construct(learning=Learning(**{**SUMMED, **learning}))
+    return RunCertificate(Run(Path("run"), {}), kind, experiment, model, logged, logged.horizon)
 
 
 @pytest.mark.parametrize(
