@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 import beamlearn as bl
-from beamlearn.evaluation.evaluate import incurred
+from beamlearn.evaluation.evaluate import on_policy_losses
 from beamlearn.learning.optimizers import ProjectedGradient
 from beamlearn.strategies import Reset, Stop, Strategy
 from beamlearn.tasks.tagging.space import UNSEEN, TaggingExample, TaggingPosition, TaggingSpace
@@ -239,5 +239,5 @@ def expected_losses(iterates: Sequence[Tensor], width: int) -> Tensor:
     found = []
     for theta in iterates:
         scorer.load_state_dict({"theta": theta})
-        found.append(incurred([space], Tagging(), scorer, LOSS, width).view(runs, -1))
+        found.append(on_policy_losses([space], Tagging(), scorer, LOSS, width).view(runs, -1))
     return torch.stack(found)

@@ -41,6 +41,7 @@ PUBLIC = {
     "SearchSpace",
     "Task",
     "Trajectory",
+    "Visits",
     "baselines",
     "beam_search",
     "beam_trajectory",
@@ -52,11 +53,16 @@ PUBLIC = {
     "incurred",
     "interpolation_alphas",
     "learn",
+    "loss_bound",
     "losses",
     "minibatches",
+    "on_policy_losses",
     "pooled_search",
+    "regret",
     "select",
+    "select_iterate",
     "strategies",
+    "trajectory_bound",
 }
 
 

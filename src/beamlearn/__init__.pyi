@@ -10,6 +10,8 @@ from .estimators import BeamTransducer as BeamTransducer
 from .evaluation.evaluate import Evaluation as Evaluation
 from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.evaluate import incurred as incurred
+from .evaluation.evaluate import on_policy_losses as on_policy_losses
+from .evaluation.evaluate import on_policy_losses as on_policy_losses
 from .learning.collect import beam_trajectory as beam_trajectory
 from .learning.iterates import Average as Average
 from .learning.iterates import Mixture as Mixture
@@ -44,11 +46,16 @@ from .search.space import Expansion as Expansion
 from .search.space import Finish as Finish
 from .search.space import NumberedSpace as NumberedSpace
 from .search.space import SearchSpace as SearchSpace
+from .search.visits import Visits as Visits
 from .theory.certificate import Certificate as Certificate
 from .theory.certificate import certify as certify
 from .theory.certificate import interpolation_alphas as interpolation_alphas
 from .theory.hindsight import Hindsight as Hindsight
 from .theory.hindsight import best_in_hindsight as best_in_hindsight
 from .theory.iterate_selection import select as select
+from .theory.iterate_selection import select_iterate as select_iterate
+from .theory.loss_bounds import loss_bound as loss_bound
+from .theory.loss_bounds import trajectory_bound as trajectory_bound
+from .theory.regret import regret as regret
 
 __version__: str

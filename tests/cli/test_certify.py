@@ -7,10 +7,10 @@ import torch
 from tiny import conllu, sentences
 
 from beamlearn.cli.main import run
-from beamlearn.learning.iterates import parted
+from beamlearn.learning.iterates import split_states
 from beamlearn.theory.certificate import certify
-from beamlearn.theory.rerun import losses_of, training_again
-from beamlearn.theory.run_certificate import Judged
+from beamlearn.theory.rerun import iterate_losses, rebuild_training
+from beamlearn.theory.run_certificate import RunCertificate
 from beamlearn.training.run import Run
 
 PROVEN = [
@@ -70,26 +70,28 @@ def test_the_certificate_is_that_of_the_logged_losses(proven, capsys):
 
 def test_losses_are_those_of_the_iterates_before_their_updates(proven):
     """The loss of a kept iterate on the batch of its own round is what was logged."""
-    judged = Judged.open(proven)
-    batches = training_again(judged).batches(0)
-    for number, state in judged.iterates.items():
-        found = losses_of(judged, state, [batches[number - 1]])
-        place = judged.examples_before(number)
-        assert found == pytest.approx(judged.evidence.losses[place : place + len(found)])
+    certified_run = RunCertificate.open(proven)
+    batches = rebuild_training(certified_run).batches(0)
+    for number, state in certified_run.iterates.items():
+        found = iterate_losses(certified_run, state, [batches[number - 1]])
+        place = certified_run.examples_before(number)
+        assert found == pytest.approx(certified_run.logged.losses[place : place + len(found)])
 
 
 def test_a_bound_follows_from_the_radius(proven, capsys):
     found = told(capsys, proven)["certificate"]
     assert (
-        found["upper"] == Judged.open(proven).largest() >= max(Judged.open(proven).evidence.losses)
+        found["upper"]
+        == RunCertificate.open(proven).largest_loss()
+        >= max(RunCertificate.open(proven).logged.losses)
     )
     assert found["vacuous"] == (found["bound"] >= found["upper"])
 
 
 def test_a_run_after_some_of_its_examples(proven, capsys):
-    whole, part = Judged.open(proven), Judged.open(proven).first(50)
-    assert len(part.evidence) == 52  # the end of a round of four
-    assert part.evidence.losses == whole.evidence.losses[:52]
+    whole, part = RunCertificate.open(proven), RunCertificate.open(proven).first(50)
+    assert len(part.logged) == 52  # the end of a round of four
+    assert part.logged.losses == whole.logged.losses[:52]
     assert max(part.iterates) <= 13
     assert told(capsys, proven, "--clip", 1, "--examples", 50)["certificate"]["rounds"] == 52
 
@@ -115,7 +117,7 @@ def test_regret_selection_test_loss_and_figure(proven, files, capsys, tmp_path):
     split = found["regret"]
     assert split["certified"]
     assert split["epsilon_lower"] <= split["epsilon_upper"] <= split["loss"] + 1e-6
-    assert found["selection"]["round"] in Judged.open(proven).iterates
+    assert found["selection"]["round"] in RunCertificate.open(proven).iterates
     assert found["test_loss"] > 0
     assert figure.read_text(encoding="utf-8").startswith("<?xml")
     results = {}
@@ -139,7 +141,7 @@ def test_a_mixture_predicts_what_its_iterates_predict(proven, files, capsys):
     words = TAGGING.read(files["test"], experiment).words
     mixed, _ = load(TAGGING, proven, policy="mixture")
     found = in_order(tag(mixed, words, 2))
-    iterates = list(parted(Run.open(proven).load_model("mixture")).values())
+    iterates = list(split_states(Run.open(proven).load_model("mixture")).values())
     for number, sentence in enumerate(words):
         model.scorer.load_state_dict(iterates[seed_of(0, "example", number) % len(iterates)])
         assert in_order(tag(model, [sentence], 2))[0].tags == found[number].tags
@@ -148,8 +150,8 @@ def test_a_mixture_predicts_what_its_iterates_predict(proven, files, capsys):
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        (["--epochs", 2], "of 2 epochs all but the first saw their examples again"),
-        (["--no-stream"], "did not take examples in random order"),
+        (["--epochs", 2], "all but the first of its 2 epochs saw their examples again"),
+        (["--no-stream"], "not taken in random order"),
         (["--width", "1:2"], "the width went from 1 to 2"),
         (["--model", "neural", "--dropout", 0.1], "with dropout the recorded losses are not"),
     ],
@@ -159,7 +161,7 @@ def test_runs_that_the_theorems_say_nothing_about(files, tmp_path, capsys, more,
     capsys.readouterr()
     assert beamlearn("certify", out, "--clip", 1) == 2
     error = capsys.readouterr().err
-    assert "The theorems say nothing about" in error
+    assert "The theorems do not apply to" in error
     assert reason in error
 
 
@@ -167,7 +169,7 @@ def test_first_weights_that_saw_the_examples(files, proven, tmp_path, capsys):
     out = train(files, tmp_path / "run", "--warm-start", proven)
     capsys.readouterr()
     assert beamlearn("certify", out, "--clip", 1) == 2
-    assert "first weights are those of another run" in capsys.readouterr().err
+    assert "first weights come from another run" in capsys.readouterr().err
 
 
 def test_losses_above_the_bound(proven, capsys):
@@ -200,7 +202,7 @@ def test_losses_that_cannot_be_found_again(files, tmp_path, capsys):
     log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     capsys.readouterr()
     assert beamlearn("certify", out, "--clip", 9, "--select") == 2
-    assert "done again, must find the losses that were logged" in capsys.readouterr().err
+    assert "repeated, must give the losses that were logged" in capsys.readouterr().err
 
 
 def test_a_log_with_a_missing_round(files, tmp_path, capsys):
@@ -233,11 +235,11 @@ def test_first_weights_are_put_into_the_ball(files):
 
 def test_no_iterate_so_early(files, tmp_path, capsys):
     out = train(files, tmp_path / "run", "--mixture", 1)
-    number = next(iter(Judged.open(out).iterates))
+    number = next(iter(RunCertificate.open(out).iterates))
     capsys.readouterr()
     if number > 1:
         assert beamlearn("certify", out, "--clip", 1, "--examples", 1, "--select") == 2
-        assert "None of the kept iterates" in capsys.readouterr().err
+        assert "None of the iterates kept" in capsys.readouterr().err
     assert beamlearn("certify", out, "--clip", 1, "--figure", "bound.gif") == 2
     assert "`figure` must end in" in capsys.readouterr().err
 
@@ -249,7 +251,7 @@ def test_nothing_bounds_the_losses(files, tmp_path, capsys):
     assert beamlearn("train", "tag", *given, *plain) == 0
     capsys.readouterr()
     assert beamlearn("certify", out) == 2
-    assert "nothing bounds them" in capsys.readouterr().err
+    assert "got a run without a known bound" in capsys.readouterr().err
     assert beamlearn("certify", out, "--upper", 1000) == 0
 
 

@@ -7,7 +7,7 @@ import torch
 from tiny import begin, conllu, contents, experiment, finish, load, part, sentences
 
 from beamlearn.comparison.runner import CompareError, Entry, compare, run_entry
-from beamlearn.evaluation.error_profile import Profile
+from beamlearn.evaluation.error_profile import ErrorProfile
 from beamlearn.tasks.decoding import evaluated
 from beamlearn.tasks.tagging.task import TAGGING
 from beamlearn.training.run import RunError
@@ -128,7 +128,7 @@ def test_who_asks_for_costs_gets_them_in_order(tmp_path):
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
     for result, costs in zip(results, metrics["costs"], strict=True):
         assert sum(costs) / 5 == pytest.approx(result["cost"])
-    profiles = [Profile.from_json(record) for record in metrics["profiles"]]
+    profiles = [ErrorProfile.from_json(record) for record in metrics["profiles"]]
     assert [(one.width, one.examples) for one in profiles] == [(1, 5), (3, 5)]
     model, _ = load(tmp_path / "run")
     data = sentences(90, seed=4)  # of different lengths, and more than a batch

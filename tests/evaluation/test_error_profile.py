@@ -9,8 +9,8 @@ from taggers import TAGS, WORDS, small
 
 import beamlearn as bl
 from beamlearn.evaluation.calibration import Bin, calibration_bins, calibration_error
-from beamlearn.evaluation.error_profile import Profile, together
-from beamlearn.learning.iterates import Mixture, learned
+from beamlearn.evaluation.error_profile import ErrorProfile, merge_profiles
+from beamlearn.learning.iterates import Mixture, learned_parameters
 from beamlearn.tasks.decoding import evaluated
 from beamlearn.tasks.tagging.report import report
 
@@ -72,14 +72,16 @@ def test_evaluations_are_in_the_order_of_the_data(size):
 
 def test_of_a_mixture_each_example_has_its_own_iterate():
     tagger = small()
-    zeros = {name: torch.zeros_like(value) for name, value in learned(tagger.scorer).items()}
-    iterates = [learned(tagger.scorer), zeros]
+    zeros = {
+        name: torch.zeros_like(value) for name, value in learned_parameters(tagger.scorer).items()
+    }
+    iterates = [learned_parameters(tagger.scorer), zeros]
     costs = [example_costs(tagger, 2)]
     examples = [tagger.encode(w, t) for w, t in zip(WORDS, TAGS, strict=True)]
     tagger.mixture = Mixture(tagger.scorer, [zeros])
     costs.append(evaluated(tagger, examples, 2).costs.tolist())
     tagger.mixture = Mixture(tagger.scorer, iterates)
-    place = {n: i for i, part in enumerate(tagger.mixture.parts(len(WORDS))) for n in part}
+    place = {n: i for i, part in enumerate(tagger.mixture.assign(len(WORDS))) for n in part}
     assert set(place.values()) == {0, 1}
     expected = [costs[place[n]][n] for n in range(len(WORDS))]
     assert evaluated(tagger, examples, 2).costs.tolist() == expected
@@ -104,7 +106,7 @@ def test_the_profile_of_a_report():
     wrong = int((found.evaluation.regrets > 0).sum())
     assert profile.right == len(WORDS) - wrong
     assert found.search_error_rate == pytest.approx(profile.search_errors / max(1, wrong))
-    assert Profile.from_json(json.loads(json.dumps(profile.to_json()))) == profile
+    assert ErrorProfile.from_json(json.loads(json.dumps(profile.to_json()))) == profile
     assert not {"profile", "evaluation"} & found.to_json().keys()
     assert "profile" not in repr(found)
 
@@ -113,31 +115,31 @@ def test_the_profile_of_a_report():
 def test_a_profile_that_lacks_something(name):
     record = report(small(), WORDS, TAGS, 2).profile.to_json()
     del record[name]
-    with pytest.raises(ValueError, match=f"A profile must have '{name}', but that is missing"):
-        Profile.from_json(record)
+    with pytest.raises(ValueError, match=f"An error profile must have '{name}', got none"):
+        ErrorProfile.from_json(record)
 
 
 def test_profiles_need_references():
     one = torch.ones(1)
     found = bl.Evaluation(one, one, one.long())
-    with pytest.raises(ValueError, match="needs search errors.*references=True"):
-        Profile.of(1, found, one, one > 0)
+    with pytest.raises(ValueError, match="must hold search errors.*references=True"):
+        ErrorProfile.of(1, found, one, one > 0)
 
 
 def test_every_example_is_right_or_somebodys_error():
     regrets = torch.tensor([0.0, 1.0, 2.0, 1.0, 0.0, 3.0])
     lost = torch.tensor([False, True, False, True, False, False])
     found = bl.Evaluation(regrets, regrets, regrets.long(), lost)
-    profile = Profile.of(4, found, torch.ones(1), torch.ones(1) > 0)
+    profile = ErrorProfile.of(4, found, torch.ones(1), torch.ones(1) > 0)
     assert (profile.right, profile.search_errors, profile.model_errors) == (2, 2, 2)
 
 
 def test_several_profiles_are_one():
-    one = Profile(2, (3, 2), (1, 1), 1, 1, 1, (Bin(0.25, 0.5, 2), Bin(0.0, 0.0, 0)))
-    two = Profile(2, (1, 1, 1), (0, 1, 0), 0, 0, 1, (Bin(0.5, 1.0, 2), Bin(0.75, 1.0, 4)))
+    one = ErrorProfile(2, (3, 2), (1, 1), 1, 1, 1, (Bin(0.25, 0.5, 2), Bin(0.0, 0.0, 0)))
+    two = ErrorProfile(2, (1, 1, 1), (0, 1, 0), 0, 0, 1, (Bin(0.5, 1.0, 2), Bin(0.75, 1.0, 4)))
     bins = (Bin(0.375, 0.75, 4), Bin(0.75, 1.0, 4))
-    assert together([one, two]) == Profile(2, (4, 3, 1), (1, 2, 0), 1, 1, 2, bins)
-    assert together([one]) == one
+    assert merge_profiles([one, two]) == ErrorProfile(2, (4, 3, 1), (1, 2, 0), 1, 1, 2, bins)
+    assert merge_profiles([one]) == one
 
 
 @settings(max_examples=30)

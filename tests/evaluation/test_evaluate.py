@@ -112,12 +112,12 @@ def test_another_right_answer_with_a_lower_score_is_no_error():
 def test_search_errors_need_references():
     found = bl.evaluate([[0]], *garden_path(), 1)
     assert found.search_errors is None
-    with pytest.raises(ValueError, match="No search errors were looked for.*references=True"):
+    with pytest.raises(ValueError, match="needs search errors, got none.*references=True"):
         found.search_error_rate  # noqa: B018 (a property that raises)
 
 
 def test_nothing_to_evaluate():
-    with pytest.raises(ValueError, match="at least one batch, but none came"):
+    with pytest.raises(ValueError, match="at least one batch, got none"):
         bl.evaluate([], *garden_path(), 1)
 
 

@@ -92,10 +92,10 @@ def test_trajectories_on_request():
 def test_nothing_to_learn_from():
     task, gold, scorer = setup()
     optimizer = torch.optim.SGD([scorer.table], lr=0.5)
-    with pytest.raises(ValueError, match="at least one example, but an empty one came"):
+    with pytest.raises(ValueError, match="at least one example, got an empty batch"):
         list(bl.learn([[]], task, scorer, optimizer, loss="upper_bound"))
     scorer.table.requires_grad_(False)
-    with pytest.raises(ValueError, match="needs scores that depend on parameters"):
+    with pytest.raises(ValueError, match="scores that depend on its parameters, got"):
         list(bl.learn([gold], task, scorer, optimizer, loss="upper_bound"))
 
 
@@ -109,14 +109,14 @@ def test_minibatches_shuffle_with_a_generator(generator):
     for epoch in (batches[:3], batches[3:]):
         assert sorted(x for batch in epoch for x in batch) == list(range(10))
     assert batches[:3] != batches[3:]
-    with pytest.raises(ValueError, match="`size` of a batch must be at least 1, but 0 came"):
+    with pytest.raises(ValueError, match="`size` of a batch must be at least 1, got 0"):
         next(bl.minibatches([1], 0))
 
 
 def test_best_on_validation_returns_the_best_iterate():
     model = torch.nn.Linear(1, 1)
     best = bl.BestOnValidation(model)
-    with pytest.raises(ValueError, match="Nothing to restore"):
+    with pytest.raises(ValueError, match="No parameters to restore"):
         best.restore()
     for weight, cost in ((1.0, 5.0), (2.0, 3.0), (3.0, 4.0), (4.0, float("nan"))):
         torch.nn.init.constant_(model.weight, weight)
@@ -138,7 +138,7 @@ def test_evaluate_puts_the_scorer_back_and_needs_data():
     with pytest.raises(RuntimeError, match="stop here"):
         bl.evaluate([gold], FailingTask(), scorer)
     assert scorer.training
-    with pytest.raises(ValueError, match="at least one batch, but none came"):
+    with pytest.raises(ValueError, match="at least one batch, got none"):
         bl.evaluate([], task, scorer)
 
 

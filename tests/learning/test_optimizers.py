@@ -152,13 +152,13 @@ def test_a_closure_is_evaluated_with_gradients(kind):
 def test_wrong_settings_are_refused(kind):
     weights = parameters((0.0, 0.0, 0.0))
     for lr in (0.0, -1.0, float("nan")):
-        with pytest.raises(ValueError, match="`lr` must be a number above 0, but"):
+        with pytest.raises(ValueError, match="`lr` must be a number above 0, got"):
             kind(weights, lr=lr)
-    with pytest.raises(ValueError, match="`radius` must be a number above 0, but 0.0 came"):
+    with pytest.raises(ValueError, match="`radius` must be a number above 0, got 0.0"):
         kind(weights, radius=0.0)
-    with pytest.raises(ValueError, match="`radius` must be one for all parameters"):
+    with pytest.raises(ValueError, match="`radius` must be the same for all parameters"):
         kind([{"params": weights, "radius": 1.0}])
-    with pytest.raises(ValueError, match="`rounds` must be at least 1, but 0 came"):
+    with pytest.raises(ValueError, match="`rounds` must be at least 1, got 0"):
         kind.regret_bound(0, lr=1.0, radius=1.0, gradient_bound=1.0)
 
 

@@ -126,7 +126,7 @@ def test_following_the_oracle_scores_nothing_on_the_way(monkeypatch):
 def test_replay_needs_a_scorer_that_can(no_shape_checks):
     space = bl.GraphSpace("", lambda word: [], cost=lambda path: 0.0)
     plain = bl.FunctionScorer(lambda path: 0.0)
-    with pytest.raises(TypeError, match="needs a ParallelScorer, but FunctionScorer came"):
+    with pytest.raises(TypeError, match="needs a ParallelScorer, got FunctionScorer"):
         bl.beam_trajectory(space, plain, replay=True)
 
 

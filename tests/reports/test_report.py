@@ -21,7 +21,7 @@ from tiny_reports import HOSTILE, beamlearn_run, make_comparison, make_run
 from beamlearn.cli.report import certified
 from beamlearn.comparison.results import read_comparison
 from beamlearn.evaluation.calibration import Bin
-from beamlearn.evaluation.error_profile import Profile
+from beamlearn.evaluation.error_profile import ErrorProfile
 from beamlearn.evaluation.metric import Metric
 from beamlearn.evaluation.significance import sign_flip_test
 from beamlearn.reports import figure_file as drawing
@@ -561,7 +561,7 @@ def test_why_a_run_proves_nothing(a_run, module_without_shape_checks, tmp_path):
 @pytest.mark.parametrize("steps", [1, 39, 40, 41, 500])
 def test_long_trajectories_are_binned(steps):
     counts = tuple(1000 - i for i in range(steps))
-    profile = Profile(1, counts, tuple(i % 7 for i in range(steps)), 1, 1, 1, ())
+    profile = ErrorProfile(1, counts, tuple(i % 7 for i in range(steps)), 1, 1, 1, ())
     bins = binned(profile)
     assert len(bins) <= BINS
     assert (bins[0].first, bins[-1].last) == (1, steps)
@@ -571,24 +571,24 @@ def test_long_trajectories_are_binned(steps):
 
 
 def test_what_few_reach_is_together():
-    profile = Profile(1, (100, 50, 1, 1), (10, 5, 1, 0), 50, 25, 25, ())
+    profile = ErrorProfile(1, (100, 50, 1, 1), (10, 5, 1, 0), 50, 25, 25, ())
     assert [(one.first, one.last, one.reached) for one in binned(profile)] == [
         (1, 1, 100),
         (2, 4, 52),
     ]
-    assert binned(Profile(1, (), (), 1, 0, 0, ())) == []
-    assert by_position({0: ("a", Profile(1, (), (), 1, 0, 0, ()))}) is None
+    assert binned(ErrorProfile(1, (), (), 1, 0, 0, ())) == []
+    assert by_position({0: ("a", ErrorProfile(1, (), (), 1, 0, 0, ()))}) is None
     assert calibrated({0: ("a", profile)}) is None
     assert blamed([]) is None
 
 
 def test_whose_errors_they_are():
-    profile = Profile(4, (4,), (1,), 50, 10, 40, ())
+    profile = ErrorProfile(4, (4,), (1,), 50, 10, 40, ())
     sentence = blamed([("beam 4", profile)]).sentences[1]
     assert sentence == (
         "With beam 4, 50.0 % of the outputs could be better; 20.0 % of these are search errors."
     )
-    right = blamed([("beam 4", Profile(4, (4,), (0,), 3, 0, 0, ()))])
+    right = blamed([("beam 4", ErrorProfile(4, (4,), (0,), 3, 0, 0, ()))])
     assert right.sentences[1] == "With beam 4, all 3 outputs are the best possible ones."
 
 

@@ -309,7 +309,7 @@ def test_sampled_optima_by_hand():
 
 def test_sampled_optima_need_their_range():
     proof = certify([0.0, 1.0], upper=2.0)
-    with pytest.raises(ValueError, match="`optima_range` must be given .* None came; say by how"):
+    with pytest.raises(ValueError, match="`optima_range` must be given .* got None; pass the most"):
         proof.cost([0.0, 0.0])
     with pytest.raises(ValueError, match="differ by at most `optima_range` = 1, but two differ by"):
         proof.cost([0.0, 1.5], optima_range=1.0)
@@ -317,7 +317,7 @@ def test_sampled_optima_need_their_range():
         proof.cost([0.0, 1.5], optima_range=inf)
     with pytest.raises(ValueError, match="`optima` must be a list of at least one number"):
         proof.cost([], optima_range=1.0)
-    with pytest.raises(ValueError, match="`optima` must be a finite number, but nan came"):
+    with pytest.raises(ValueError, match="`optima` must be a finite number, got nan"):
         proof.cost(nan)
     with pytest.raises(ValueError, match="`delta` must be above 0"):
         proof.cost([0.0], optima_range=1.0, delta=0.0)
@@ -356,7 +356,7 @@ def test_vacuous_and_clipped_certificates_say_so():
 
 def test_explicit_expectations_are_sure():
     words = str(certify([0.5], upper=1.0, explicit=True))
-    assert words.startswith("Surely the expected loss")
+    assert words.startswith("Certainly, the expected loss")
     assert "deviation" not in words
 
 
@@ -379,23 +379,27 @@ def test_json():
     ("values", "options", "message"),
     [
         ([], {}, "`losses` must be a list of at least one number"),
-        ([0.5, nan], {}, "`losses` must be finite, but number 2 is nan"),
-        ([inf, 0.5], {"clip": True}, "`losses` must be finite, but number 1 is inf"),
-        ([0.5, 0.5, -0.5], {}, "at least 0, but that of round 3 is -0.5"),
-        ([0.5, 1.5], {}, "`upper` = 1, but that of round 2 is 1.5; raise `upper`, or give `clip"),
-        ([0.5], {"delta": 0.0}, "`delta` must be above 0 and at most 1, but 0.0 came"),
-        ([0.5], {"delta": 1.5}, "`delta` must be above 0 and at most 1, but 1.5 came"),
-        ([0.5], {"delta": nan}, "`delta` must be above 0 and at most 1, but nan came"),
-        ([0.5], {"upper": inf}, "`upper` must be a finite number of at least 0, but inf came"),
-        ([0.5], {"upper": nan}, "`upper` must be a finite number of at least 0, but nan came"),
-        ([0.5], {"upper": -1.0}, "`upper` must be a finite number of at least 0, but -1.0 came"),
-        ([0.5], {"on_policy": [True], "alphas": [1.0]}, "but both came; use `alphas` where"),
-        ([0.5], {"on_policy": [True, True]}, "`on_policy` must have one entry per loss, 1, but 2"),
-        ([0.5, 0.5], {"alphas": [1.0]}, "`alphas` must have one entry per loss, 2, but 1 came"),
-        ([0.5, 0.5], {"alphas": [1.0, 1.5]}, "from 0 to 1, but that of round 2 is 1.5"),
+        ([0.5, nan], {}, "`losses` must be finite, got nan as number 2"),
+        ([inf, 0.5], {"clip": True}, "`losses` must be finite, got inf as number 1"),
+        ([0.5, 0.5, -0.5], {}, "at least 0, got -0.5 for round 3"),
+        ([0.5, 1.5], {}, "`upper` = 1, got 1.5 for round 2; raise `upper`, or pass `clip"),
+        ([0.5], {"delta": 0.0}, "`delta` must be above 0 and at most 1, got 0.0"),
+        ([0.5], {"delta": 1.5}, "`delta` must be above 0 and at most 1, got 1.5"),
+        ([0.5], {"delta": nan}, "`delta` must be above 0 and at most 1, got nan"),
+        ([0.5], {"upper": inf}, "`upper` must be a finite number of at least 0, got inf"),
+        ([0.5], {"upper": nan}, "`upper` must be a finite number of at least 0, got nan"),
+        ([0.5], {"upper": -1.0}, "`upper` must be a finite number of at least 0, got -1.0"),
+        ([0.5], {"on_policy": [True], "alphas": [1.0]}, "got both; use `alphas` if"),
+        (
+            [0.5],
+            {"on_policy": [True, True]},
+            "`on_policy` must have one entry per loss \\(1\\), got 2",
+        ),
+        ([0.5, 0.5], {"alphas": [1.0]}, "`alphas` must have one entry per loss \\(2\\), got 1"),
+        ([0.5, 0.5], {"alphas": [1.0, 1.5]}, "from 0 to 1, got 1.5 for round 2"),
         ([0.5], {"alphas": [nan]}, "`alphas` must be finite"),
-        ([0.5], {"explicit": True, "alphas": [1.0]}, "`explicit` .* but `alphas` came; leave it"),
-        ([0.5], {"explicit": True, "on_policy": [True]}, "`explicit` .* but `on_policy` came"),
+        ([0.5], {"explicit": True, "alphas": [1.0]}, "`explicit=True` .* got `alphas`; leave it"),
+        ([0.5], {"explicit": True, "on_policy": [True]}, "`explicit=True` .* got `on_policy`"),
     ],
 )
 def test_refusals(values, options, message):
@@ -405,16 +409,16 @@ def test_refusals(values, options, message):
 
 @pytest.mark.usefixtures("no_shape_checks")
 def test_refused_types():
-    with pytest.raises(ValueError, match=r"at least one number, but one of shape \(2, 2\) came"):
+    with pytest.raises(ValueError, match=r"at least one number, got shape \(2, 2\)"):
         certify(torch.zeros(2, 2), upper=1.0)
-    with pytest.raises(ValueError, match="`on_policy` must be booleans, but torch.float32 came"):
+    with pytest.raises(ValueError, match="`on_policy` must hold booleans, got torch.float32"):
         certify([0.5], upper=1.0, on_policy=torch.ones(1))
 
 
 def test_refused_schedules():
-    with pytest.raises(ValueError, match="`horizon` must be at least 2, but 1 came"):
+    with pytest.raises(ValueError, match="`horizon` must be at least 2, got 1"):
         interpolation_alphas([0.5], 1)
-    with pytest.raises(ValueError, match="`betas` must be probabilities .* round 2 is -0.5"):
+    with pytest.raises(ValueError, match="`betas` must be probabilities .* got -0.5 for round 2"):
         interpolation_alphas([0.5, -0.5], 3)
 
 
@@ -450,11 +454,9 @@ def test_an_estimated_regret():
 
 def test_a_lower_bound_may_be_rounded_but_not_wrong():
     assert regret(0.75, 0.5, 0.5 + 1e-12).gap == 0.0
-    with pytest.raises(
-        ValueError, match="`hindsight_lower` must not exceed .* = 0.5, but 0.6 came"
-    ):
+    with pytest.raises(ValueError, match="`hindsight_lower` must not exceed .* = 0.5, got 0.6"):
         regret(0.75, 0.5, 0.6)
-    with pytest.raises(ValueError, match="`losses_mean` must be a finite number, but nan came"):
+    with pytest.raises(ValueError, match="`losses_mean` must be a finite number, got nan"):
         regret(nan, 0.5)
     with pytest.raises(ValueError, match="`hindsight_value` must be a finite number"):
         regret(0.5, inf)

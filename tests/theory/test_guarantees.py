@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import beamlearn as bl
-from beamlearn.evaluation.evaluate import incurred
+from beamlearn.evaluation.evaluate import on_policy_losses
 from beamlearn.learning.optimizers import ProjectedGradient
 from beamlearn.strategies import Continue, Interpolate, Reset, Stop, cutoff, exponential
 from beamlearn.theory.certificate import certify
@@ -125,7 +125,7 @@ def test_expected_losses_are_those_of_a_graph_with_features(width, generator):
     for own, losses in zip(theta, found, strict=True):
         scorer = bl.LinearScorer(features, names=NAMES, dtype=torch.float64)
         scorer.load_state_dict({"theta": own.flatten()})
-        expected = incurred([range(len(small.SENTENCES))], task, scorer, small.LOSS, width)
+        expected = on_policy_losses([range(len(small.SENTENCES))], task, scorer, small.LOSS, width)
         torch.testing.assert_close(losses, expected)
 
 

@@ -271,7 +271,7 @@ def test_what_cannot_be_judged_in_hindsight_is_refused():
     with pytest.raises(ValueError, match="Did you mean 'upper_bound'?"):
         best_in_hindsight(paths, scorer, "uper_bound")
     for name in ("radius", "tolerance", "steps"):
-        with pytest.raises(ValueError, match=f"`{name}` must be a number above 0, but 0 came"):
+        with pytest.raises(ValueError, match=f"`{name}` must be a number above 0, got 0"):
             best_in_hindsight(paths, scorer, "upper_bound", **{name: 0})
     scorer.theta.requires_grad_(False)
     with pytest.raises(ValueError, match="`scorer` must have parameters that require a gradient"):

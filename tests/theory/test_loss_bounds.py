@@ -201,11 +201,11 @@ def test_refusals():
     for name, value in (("score_range", -1.0), ("cost_range", float("inf"))):
         with pytest.raises(ValueError, match=f"`{name}` must be a finite number of at least 0"):
             loss_bound("upper_bound", **(fixed | {name: value}))
-    with pytest.raises(ValueError, match="`neighbors` must be at least 1, but 0 came"):
+    with pytest.raises(ValueError, match="`neighbors` must be at least 1, got 0"):
         loss_bound("upper_bound", **(fixed | {"neighbors": 0}))
     with pytest.raises(ValueError, match="`width` must be at least 1"):
         loss_bound("upper_bound", **(fixed | {"width": 0}))
-    with pytest.raises(ValueError, match="`horizon` must be at least 1, but 0 came"):
+    with pytest.raises(ValueError, match="`horizon` must be at least 1, got 0"):
         trajectory_bound("upper_bound", horizon=0, **fixed)
     with pytest.raises(ValueError, match="`radius` must be a finite number of at least 0"):
         linear_score_range(-1.0, 1.0, accumulate=True)

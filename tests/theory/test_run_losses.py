@@ -4,7 +4,7 @@ import pytest
 from tiny_trees import small
 from torch import nn
 
-from beamlearn.theory.run_losses import evidence_of, has_dropout, obstacles, one_pass
+from beamlearn.theory.run_losses import has_dropout, obstacles, one_pass, read_logged_losses
 from beamlearn.training.settings import Learning
 
 PLAIN = Learning(stream=True, epochs=1)
@@ -23,7 +23,7 @@ def record(number, losses=(0.5, 1.0), **more):
 
 def test_one_entry_for_each_example():
     log = [record(1), record(2, (2.0,)), {"round": 2, "epoch": 1, "validation_cost": 1.0}]
-    found = evidence_of(log)
+    found = read_logged_losses(log)
     assert found.rounds == (1, 1, 2)
     assert found.losses == (0.5, 1.0, 2.0)
     assert found.on_policy == (True, True, True)
@@ -33,14 +33,19 @@ def test_one_entry_for_each_example():
 
 
 def test_betas_are_spread_over_the_examples():
-    assert evidence_of([record(1, beta=0.5), record(2, beta=0.0)]).betas == (0.5, 0.5, 0.0, 0.0)
+    assert read_logged_losses([record(1, beta=0.5), record(2, beta=0.0)]).betas == (
+        0.5,
+        0.5,
+        0.0,
+        0.0,
+    )
 
 
 def test_a_log_without_single_examples_is_no_evidence():
     bare = record(1)
     del bare["each"]
-    assert evidence_of([record(1), bare]) is None
-    assert evidence_of([]) is None
+    assert read_logged_losses([record(1), bare]) is None
+    assert read_logged_losses([]) is None
 
 
 @pytest.mark.parametrize(
@@ -60,8 +65,8 @@ def test_the_log_of_one_pass(log, fits):
 @pytest.mark.parametrize(
     ("learning", "warm", "reason"),
     [
-        (Learning(stream=True, epochs=3), False, "of 3 epochs"),
-        (Learning(stream=False, epochs=1), False, "--stream"),
+        (Learning(stream=True, epochs=3), False, "of its 3 epochs"),
+        (Learning(stream=False, epochs=1), False, "`stream`"),
         (Learning(stream=True, epochs=1, width="2:8"), False, "from 2 to 8"),
         (PLAIN, True, "another run"),
     ],

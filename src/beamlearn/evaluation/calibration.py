@@ -1,4 +1,4 @@
-"""Do confidences mean what they say?"""
+"""Calibration: do confidences match the share of right answers?"""
 
 from typing import NamedTuple
 
@@ -8,14 +8,14 @@ from torch import Tensor
 
 
 class Bin(NamedTuple):
-    """Confidences that are about equally high, and what became of them."""
+    """Answers of about equal confidence, and how many of them are right."""
 
     confidence: float
-    """Their mean; 0 if there are none."""
+    """Their mean confidence; 0 if there are none."""
     correct: float
     """The share that is right; 0 if there are none."""
     size: int
-    """How many there are."""
+    """The number of answers."""
 
 
 def calibration_bins(
@@ -56,7 +56,7 @@ def calibration_error(
 
 
 def _places(confidence: Float[Tensor, " n"], bins: int) -> Int[Tensor, " n"]:
-    """The bin of each."""
+    """The bin of each confidence."""
     return (confidence * bins).long().clamp(max=bins - 1).cpu()
 
 

@@ -1,4 +1,4 @@
-"""Profile: where a model goes wrong, at one beam width."""
+"""Error profile: where a model goes wrong, at one beam width."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -12,27 +12,27 @@ from .calibration import Bin, calibration_bins
 from .evaluate import Evaluation
 
 NO_NUMBERS = ("profile", "evaluation")
-"""What a report holds beside its numbers."""
+"""Fields of a report that are not metrics."""
 
 
 @dataclass(frozen=True)
-class Profile:
+class ErrorProfile:
     """Counts over the examples of a data set."""
 
     width: int
-    """Of the beam."""
+    """The beam width."""
     steps_at: tuple[int, ...]
-    """How many examples have an i-th transition."""
+    """The number of examples with an i-th transition."""
     increases_at: tuple[int, ...]
-    """At how many of these the cost rose."""
+    """The number of those at which the cost rose."""
     right: int
-    """Examples with the best output that their space has."""
+    """Examples whose output is the best in their space."""
     search_errors: int
-    """Examples that could be better, and whose best output the model itself scores higher."""
+    """Examples that could be better, where the model scores the best output higher."""
     model_errors: int
     """The other examples that could be better."""
     bins: tuple[Bin, ...]
-    """Confidences against what became of them."""
+    """Confidence against accuracy."""
 
     @classmethod
     def of(
@@ -41,10 +41,12 @@ class Profile:
         found: Evaluation,
         confidence: Float[Tensor, " n"],
         correct: Bool[Tensor, " n"],
-    ) -> "Profile":
+    ) -> "ErrorProfile":
         """The profile of an evaluation with references, and of confidences at the same width."""
         if found.search_errors is None:
-            raise ValueError("A profile needs search errors; call `evaluate` with references=True.")
+            raise ValueError(
+                "`found` must hold search errors, got none; call `evaluate` with `references=True`."
+            )
         wrong, lost = int((found.regrets > 0).sum()), int(found.search_errors.sum())
         return cls(
             width=width,
@@ -58,7 +60,7 @@ class Profile:
 
     @property
     def examples(self) -> int:
-        """How many there are."""
+        """The number of examples."""
         return self.right + self.search_errors + self.model_errors
 
     def to_json(self) -> dict[str, Any]:
@@ -71,10 +73,10 @@ class Profile:
         }
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> "Profile":
-        """What `to_json` gave; anything else is a TypeError or a ValueError."""
+    def from_json(cls, record: Mapping[str, Any]) -> "ErrorProfile":
+        """Read what `to_json` gave; anything else is a TypeError or a ValueError."""
         if lost := [one.name for one in fields(cls) if one.name not in record]:
-            raise ValueError(f"A profile must have {lost[0]!r}, but that is missing.")
+            raise ValueError(f"An error profile must have {lost[0]!r}, got none.")
         counts = ("width", "right", "search_errors", "model_errors")
         return cls(
             **{name: int(record[name]) for name in counts},
@@ -84,24 +86,24 @@ class Profile:
         )
 
 
-def together(profiles: Sequence[Profile]) -> Profile:
-    """Several models of one kind, such as those of several seeds, as one with all examples."""
-    return Profile(
+def merge_profiles(profiles: Sequence[ErrorProfile]) -> ErrorProfile:
+    """Merge the profiles of similar models, such as those of several seeds."""
+    return ErrorProfile(
         width=profiles[0].width,
-        steps_at=_added(one.steps_at for one in profiles),
-        increases_at=_added(one.increases_at for one in profiles),
+        steps_at=_add_counts(one.steps_at for one in profiles),
+        increases_at=_add_counts(one.increases_at for one in profiles),
         right=sum(one.right for one in profiles),
         search_errors=sum(one.search_errors for one in profiles),
         model_errors=sum(one.model_errors for one in profiles),
-        bins=tuple(map(_joined, zip(*(one.bins for one in profiles), strict=True))),
+        bins=tuple(map(_merge_bins, zip(*(one.bins for one in profiles), strict=True))),
     )
 
 
-def _added(counts: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+def _add_counts(counts: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
     return tuple(map(sum, zip_longest(*counts, fillvalue=0)))
 
 
-def _joined(bins: Sequence[Bin]) -> Bin:
+def _merge_bins(bins: Sequence[Bin]) -> Bin:
     size = sum(one.size for one in bins)
     sure = sum(one.confidence * one.size for one in bins)
     right = sum(one.correct * one.size for one in bins)

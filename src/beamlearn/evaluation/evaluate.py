@@ -1,8 +1,9 @@
-"""Decode a data set and say what it cost."""
+"""Decode a data set and report the costs."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Any, Literal
 
 import torch
@@ -27,17 +28,17 @@ class Evaluation:
     """The costs of the outputs that a policy chooses, example by example."""
 
     costs: Float[Tensor, " examples"]
-    """c of each output."""
+    """The cost of each output."""
     regrets: Float[Tensor, " examples"]
-    """How much more it costs than the best output of the space: the sum of the increases."""
+    """The cost above that of the best output of the space: the sum of the increases."""
     increases: Int[Tensor, " examples"]
-    """At how many transitions the cost rose."""
+    """The number of transitions at which the cost rose."""
     search_errors: Bool[Tensor, " examples"] | None = None
-    """Where a better output has a better score, too: the model knew it, and the beam lost it."""
+    """Where a better output also has a better score: the model knew it, and the beam lost it."""
     steps_at: Int[Tensor, " steps"] = field(default_factory=_nothing)
-    """How many examples have an i-th transition."""
+    """The number of examples with an i-th transition."""
     increases_at: Int[Tensor, " steps"] = field(default_factory=_nothing)
-    """At how many of these the cost rose."""
+    """The number of those at which the cost rose."""
 
     def __len__(self) -> int:
         return len(self.costs)
@@ -64,16 +65,17 @@ class Evaluation:
 
     @property
     def search_error_rate(self) -> float:
-        """The share of examples with a regret whose error is the search's, not the model's."""
+        """Among examples with a regret, the share where the search is to blame, not the model."""
         if self.search_errors is None:
             raise ValueError(
-                "No search errors were looked for; call `evaluate` with references=True."
+                "`search_error_rate` needs search errors, got none; call `evaluate` with "
+                "`references=True`."
             )
         wrong = int((self.regrets > 0).sum())
         return int(self.search_errors.sum()) / wrong if wrong else 0.0
 
     def placed(self, numbers: Int[Tensor, " examples"]) -> "Evaluation":
-        """The same in another order: the i-th example goes to the place `numbers[i]`."""
+        """Reorder the examples: the i-th one goes to position `numbers[i]`."""
         order = numbers.to(self.costs.device).argsort()
         errors = None if self.search_errors is None else self.search_errors[order]
         return replace(
@@ -86,12 +88,12 @@ class Evaluation:
 
 
 def _mean(values: Float[Tensor, " examples"]) -> float:
-    """The mean, rounded alike in whatever order the examples are."""
+    """The mean, rounded the same in any order of the examples."""
     return float(values.double().mean().to(values.dtype))
 
 
 @torch.no_grad()
-def incurred(
+def on_policy_losses(
     batches: Iterable[Any],
     task: Task,
     scorer: Scorer,
@@ -104,19 +106,23 @@ def incurred(
     """The loss of each example along the beams that the scorer itself chooses: l(theta, theta).
 
     Over all examples of a finite distribution, its mean is the expectation of Theorem 1. The
-    scorer is put in evaluation mode meanwhile.
+    scorer is in evaluation mode meanwhile.
     """
     with evaluating(scorer):
         paths = (beam_trajectory(task.space(b), scorer, width, finish=finish) for b in batches)
         losses = [path.losses(loss, reduction) for path in paths]
     if not losses:
-        raise ValueError("`incurred` needs at least one batch, but none came.")
+        raise ValueError("`batches` must hold at least one batch, got none.")
     return torch.cat(losses)
+
+
+incurred = on_policy_losses
+"""Its shorter name in `bl`."""
 
 
 @contextmanager
 def evaluating(scorer: Scorer) -> Iterator[None]:
-    """Evaluation mode for a while."""
+    """Put a scorer in evaluation mode; on exit, restore its mode."""
     training = scorer.training
     scorer.eval()
     try:
@@ -137,8 +143,8 @@ def evaluate(
 ) -> Evaluation:
     """Decode every batch with a beam of `width` and compare with the right answers.
 
-    With `references=True` the oracle's own path is scored, too, which tells search errors from
-    model errors. The scorer is put in evaluation mode meanwhile.
+    With `references=True` the oracle's path is scored as well, to distinguish search errors from
+    model errors. The scorer is in evaluation mode meanwhile.
     """
     parts = []
     steps, rises = [_nothing()], [_nothing()]
@@ -153,11 +159,11 @@ def evaluate(
                 right = beam_trajectory(space, scorer, 1, strategy=Oracle(), finish=finish)
                 found.append((regrets > 0) & (right.final_scores > path.final_scores))
             parts.append(found)
-            for numbers, increased in numbered(path):
+            for numbers, increased in numbered_increases(path):
                 steps.append(numbers.cpu())
                 rises.append(numbers[increased].cpu())
     if not parts:
-        raise ValueError("`evaluate` needs at least one batch, but none came.")
+        raise ValueError("`batches` must hold at least one batch, got none.")
     costs, regrets, increases, *errors = (torch.cat(field) for field in zip(*parts, strict=True))
     steps_at = torch.bincount(torch.cat(steps))
     return Evaluation(
@@ -170,8 +176,31 @@ def evaluate(
     )
 
 
-def numbered(path: Trajectory) -> Iterator[tuple[Int[Tensor, " batch"], Bool[Tensor, " batch"]]]:
-    """Which transition of its example, from 0 on, each one is, and whether the cost rose there."""
+def merge_evaluations(parts: Sequence[Evaluation]) -> Evaluation:
+    """One evaluation of all examples, in the order of the parts."""
+    if not parts:
+        raise ValueError("`parts` must hold at least one evaluation, got none.")
+    errors = [part.search_errors for part in parts if part.search_errors is not None]
+    return Evaluation(
+        torch.cat([part.costs for part in parts]),
+        torch.cat([part.regrets for part in parts]),
+        torch.cat([part.increases for part in parts]),
+        torch.cat(errors) if len(errors) == len(parts) else None,
+        steps_at=_add_counts([part.steps_at for part in parts]),
+        increases_at=_add_counts([part.increases_at for part in parts]),
+    )
+
+
+def _add_counts(counts: Sequence[Tensor]) -> Int[Tensor, " steps"]:
+    """Add up counts per step; shorter ones go on with zeros."""
+    columns = zip_longest(*(count.tolist() for count in counts), fillvalue=0)
+    return torch.tensor([sum(column) for column in columns], dtype=torch.long)
+
+
+def numbered_increases(
+    path: Trajectory,
+) -> Iterator[tuple[Int[Tensor, " batch"], Bool[Tensor, " batch"]]]:
+    """The number of each transition in its example, from 0, and whether the cost rose there."""
     done, moving = torch.zeros_like(path.steps), path.steps > 0
     for transition in path.transitions:
         moved = moving[transition.step.examples]

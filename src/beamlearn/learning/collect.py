@@ -54,8 +54,8 @@ def beam_trajectory(
     keep their gradient unless this runs under `torch.no_grad()`. `round` and `generator` are for
     strategies that depend on them, such as `Interpolate`.
 
-    With `replay=True` a `ParallelScorer` leads through the trajectory without gradients, and
-    then scores all visited nodes in one pass, with the same dropout.
+    With `replay=True` the trajectory is collected without gradients, and then a `ParallelScorer`
+    scores all visited nodes in one pass, with the same dropout.
 
     >>> import beamlearn as bl
     >>> words = bl.GraphSpace(
@@ -70,7 +70,7 @@ def beam_trajectory(
     """
     finish = finish_of(space, finish)
     oracle = space.oracle() if oracle is None else oracle
-    walk = Walk(
+    collector = Collector(
         space,
         oracle,
         check_width(width),
@@ -82,17 +82,17 @@ def beam_trajectory(
     )
     beam = initial_beam(space, scorer)
     if not replay:
-        return walk.follow(scorer, beam)
+        return collector.collect(scorer, beam)
     if not isinstance(scorer, ParallelScorer):
         raise TypeError(
-            f"`replay=True` needs a ParallelScorer, but {type(scorer).__name__} came; leave it out."
+            f"`replay=True` needs a ParallelScorer, got {type(scorer).__name__}; leave it out."
         )
-    return walk.replayed(scorer, beam)
+    return collector.collect_then_score(scorer, beam)
 
 
 @dataclass(frozen=True)
-class Walk:
-    """What the beams of a trajectory are chosen by."""
+class Collector:
+    """Collects trajectories: the settings that decide which beams are visited."""
 
     space: SearchSpace[Any]
     oracle: Oracle
@@ -103,9 +103,9 @@ class Walk:
     generator: torch.Generator | None
     max_steps: int
 
-    def follow(self, scorer: Scorer, beam: Beam, *, lean: bool = False) -> Trajectory:
-        """The loop of Algorithm 2, from initial beams; a lean trajectory forgets its scores."""
-        choose = self.choose_cheapest if isinstance(scorer, Blind) else self.choose
+    def collect(self, scorer: Scorer, beam: Beam, *, lean: bool = False) -> Trajectory:
+        """The loop of Algorithm 2, from initial beams; a lean trajectory drops its scores."""
+        transition = self.cheapest_transition if isinstance(scorer, ZeroScorer) else self.transition
         memory, costs = self.oracle.start(), self.oracle.initial()[:, None]
         transitions: list[Transition] = []
         while beam.examples.numel() > 0:
@@ -114,20 +114,20 @@ class Walk:
             completion = self.oracle.costs(memory, beam.nodes)
             check_shape(completion, tuple(neighbors.local.shape), "costs", "oracle")
             neighbors = replace(neighbors, completion=_stay(completion, beam, costs))
-            here = choose(beam, neighbors)
+            here = transition(beam, neighbors)
             transitions.append(here.without_scores() if lean else here)
             settled = settled_beam(here.step)
             if settled is not None:
                 completion = here.costs[here.step.settled][..., None]
                 last = replace(final_choice(settled, here.neighbors.scale), completion=completion)
-                transitions.append(replace(choose(settled, last), final=True))
+                transitions.append(replace(transition(settled, last), final=True))
             beam, move = advance(self.space, scorer, beam, here.step)
             costs = move.keep(here.costs)
             if beam.examples.numel() > 0:
                 memory = self.oracle.advance(memory, beam.nodes, move)
         return Trajectory(self.space, self.oracle, self.width, self.finish, transitions)
 
-    def choose(self, beam: Beam, neighbors: Neighbors) -> Transition:
+    def transition(self, beam: Beam, neighbors: Neighbors) -> Transition:
         """The transition that the strategy takes."""
         learned = policy(neighbors, self.width, self.finish).singleton()
         increased = transition_cost(neighbors, learned) > self.oracle.tolerance
@@ -145,8 +145,8 @@ class Walk:
             _on_policy(learned, chosen),
         )
 
-    def choose_cheapest(self, beam: Beam, neighbors: Neighbors) -> Transition:
-        """The transition to the cheapest neighbor, the only one; scores are not looked at."""
+    def cheapest_transition(self, beam: Beam, neighbors: Neighbors) -> Transition:
+        """The transition to the cheapest neighbor, which is unique; scores are ignored."""
         index = least(neighbors.fill(neighbors.unmasked_costs, torch.inf))
         terminal = neighbors.only_terminal
         if self.finish == "first":
@@ -163,25 +163,25 @@ class Walk:
         )
 
     @cached_property
-    def blind(self) -> bool:
-        """Can no score change the way?"""
+    def scores_unneeded(self) -> bool:
+        """Does the trajectory not depend on any score?"""
         return self.oracle.unique and self.width == 1 and self.strategy == FollowOracle()
 
-    def replayed(self, scorer: ParallelScorer, beam: Beam) -> Trajectory:
-        """Go without gradients; then score all visited nodes in one pass."""
+    def collect_then_score(self, scorer: ParallelScorer, beam: Beam) -> Trajectory:
+        """Collect without gradients; then score all visited nodes in one pass."""
         with torch.no_grad():
-            if self.blind:
-                path = self.follow(Blind(), initial_beam(self.space, Blind()), lean=True)
+            if self.scores_unneeded:
+                path = self.collect(ZeroScorer(), initial_beam(self.space, ZeroScorer()), lean=True)
             else:
-                path = self.follow(scorer, beam, lean=True)
+                path = self.collect(scorer, beam, lean=True)
         path = path.rescored(scorer, scorer.replay(beam.memory, path.visits))
-        if not self.blind:
+        if not self.scores_unneeded:
             return path
-        return replace(path, transitions=[*map(_compared, path.transitions)])
+        return replace(path, transitions=[*map(_compared_with_policy, path.transitions)])
 
 
-def _compared(transition: Transition) -> Transition:
-    """Say of a transition to the cheapest neighbor whether the learned policy takes it, too."""
+def _compared_with_policy(transition: Transition) -> Transition:
+    """Mark whether the learned policy would also take a transition to the cheapest neighbor."""
     _, first = transition.neighbors.best(1)
     step = transition.step
     taken = step.slots * transition.neighbors.actions + step.actions
@@ -190,8 +190,8 @@ def _compared(transition: Transition) -> Transition:
 
 
 @final
-class Blind(Scorer):
-    """Zero for every neighbor."""
+class ZeroScorer(Scorer):
+    """Scores every neighbor 0."""
 
     complete = True
 
@@ -215,7 +215,7 @@ class Blind(Scorer):
 def _stay(
     completion: Float[Tensor, "batch k a"], beam: Beam, costs: Float[Tensor, "batch k"]
 ) -> Float[Tensor, "batch k a"]:
-    """Give finished hypotheses, which are their own only neighbor, the cost they have."""
+    """Give finished hypotheses, each its own only neighbor, the cost they already have."""
     if not bool(beam.finished.any()):
         return completion
     return torch.where(beam.finished[..., None], costs.to(completion.dtype)[..., None], completion)

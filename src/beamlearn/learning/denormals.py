@@ -1,4 +1,4 @@
-"""Numbers too small for full precision: slow to compute with, and nothing to learn from."""
+"""Denormal numbers: too small for full precision, slow, and of no use to learning."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,13 +7,13 @@ import torch
 
 
 @contextmanager
-def flushed() -> Iterator[None]:
-    """Count denormal numbers as 0 for a while, where the processor can.
+def flush_denormals() -> Iterator[None]:
+    """Treat denormal numbers as 0 inside the context, if the processor can.
 
-    The gradients of unlikely actions are such numbers, and products of matrices full of them
-    take several times as long.
+    The gradients of unlikely actions are denormal, and products of matrices full of them take
+    several times as long.
 
-    >>> with flushed():
+    >>> with flush_denormals():
     ...     float(torch.tensor([1e-30]) * 1e-10)
     0.0
     """

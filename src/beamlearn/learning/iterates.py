@@ -1,6 +1,7 @@
 """Policies made of many iterates: their uniform mixture, and their average."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import final
 
@@ -12,8 +13,8 @@ State = dict[str, Tensor]
 """Parameters of a module by their names."""
 
 
-def learned(model: nn.Module) -> State:
-    """A copy of the parameters that are learned; frozen ones are the same in all iterates."""
+def learned_parameters(model: nn.Module) -> State:
+    """Copy the parameters that are learned; frozen ones are the same in all iterates."""
     return {n: p.detach().clone() for n, p in model.named_parameters() if p.requires_grad}
 
 
@@ -21,9 +22,9 @@ def learned(model: nn.Module) -> State:
 class Reservoir:
     """An even sample of theta_1, ..., theta_m, of bounded size (Vitter's algorithm R).
 
-    Offer every iterate before its update. After m offers each of the m iterates is kept with
-    the same probability, so drawing one of the sample at random is drawing one of all. The
-    coin of a round depends on the seed and the round alone.
+    Offer every iterate before its update. After m offers each of the m iterates has been kept
+    with the same probability, so a random draw from the sample is a random draw from all of
+    them. What a round draws depends only on the seed and the round.
 
     >>> model = nn.Linear(1, 1)
     >>> reservoir = Reservoir(size=2)
@@ -35,25 +36,25 @@ class Reservoir:
 
     def __init__(self, size: int, seed: int = 0) -> None:
         if size < 1:
-            raise ValueError(f"`size` of a reservoir must be at least 1, but {size} came.")
+            raise ValueError(f"`size` of a reservoir must be at least 1, got {size}.")
         self.size, self.seed = size, seed
         self.iterates: dict[int, State] = {}
-        """The kept ones by their round, in the order of their places."""
+        """The kept iterates by their rounds, in the order of their slots."""
 
     def offer(self, round: int, model: nn.Module) -> None:
-        """Perhaps keep the parameters that the round begins with."""
+        """Keep the parameters that the round begins with, if they are drawn."""
         if len(self.iterates) < self.size:
-            self.iterates[round] = learned(model)
+            self.iterates[round] = learned_parameters(model)
             return
         place = seed_of(self.seed, "mixture", round) % round
         if place < self.size:
             held = list(self.iterates.items())
-            held[place] = (round, learned(model))
+            held[place] = (round, learned_parameters(model))
             self.iterates = dict(held)
 
 
-def joined(iterates: Mapping[int, State]) -> State:
-    """Numbered states, such as iterates by their rounds, as one: names begin with the number."""
+def join_states(iterates: Mapping[int, State]) -> State:
+    """Join numbered states, such as iterates by their rounds; names begin with the number."""
     return {
         f"{round}.{name}": value
         for round, iterate in iterates.items()
@@ -61,8 +62,8 @@ def joined(iterates: Mapping[int, State]) -> State:
     }
 
 
-def parted(state: Mapping[str, Tensor]) -> dict[int, State]:
-    """The states that were `joined`, in the order of their numbers."""
+def split_states(state: Mapping[str, Tensor]) -> dict[int, State]:
+    """Undo `join_states`; the states come in the order of their numbers."""
     found: dict[int, State] = {}
     for name, value in state.items():
         round, _, rest = name.partition(".")
@@ -74,8 +75,8 @@ def parted(state: Mapping[str, Tensor]) -> dict[int, State]:
 class Average:
     """(theta_1 + ... + theta_m) / m.
 
-    For a convex loss its risk is at most the mean risk of the iterates, along trajectories that
-    do not depend on it; so it suits linear scorers.
+    For a convex loss, its risk along trajectories that do not depend on it is at most the mean
+    risk of the iterates. So it suits linear scorers.
     """
 
     def __init__(self) -> None:
@@ -83,9 +84,9 @@ class Average:
         self.state: State = {}
 
     def offer(self, model: nn.Module) -> None:
-        """Take in the parameters that a round begins with."""
+        """Add the parameters that a round begins with."""
         self.count += 1
-        for name, value in learned(model).items():
+        for name, value in learned_parameters(model).items():
             self.state.setdefault(name, value).lerp_(value, 1 / self.count)
 
 
@@ -94,7 +95,13 @@ class Average:
 class Mixture:
     """The uniform mixture of iterates: one is drawn for each example and decides all its steps.
 
-    Which one it is depends on the number of the example alone, and not on its batch.
+    The draw depends only on the seed and the number of the example, not on its batch.
+
+    >>> model = nn.Linear(1, 1)
+    >>> mixture = Mixture(model, [learned_parameters(model), learned_parameters(nn.Linear(1, 1))])
+    >>> for place, numbers in enumerate(mixture.assign(4)):
+    ...     with mixture.using(place):
+    ...         pass  # decode the examples with these numbers
     """
 
     model: nn.Module
@@ -103,20 +110,26 @@ class Mixture:
 
     def __post_init__(self) -> None:
         if not self.iterates:
-            raise ValueError("A mixture needs at least one iterate, but none came.")
+            raise ValueError("`iterates` of a mixture must hold at least one, got none.")
 
-    def parts(self, count: int) -> Iterator[list[int]]:
-        """For one iterate after the other, while its parameters are in the model: its examples.
+    def place_of(self, number: int) -> int:
+        """Which iterate decides an example, counted from 0."""
+        return seed_of(self.seed, "example", number) % len(self.iterates)
 
-        Afterwards the model has the parameters back that it had.
-        """
-        drawn = [seed_of(self.seed, "example", n) % len(self.iterates) for n in range(count)]
-        before = {name: value.clone() for name, value in self.model.state_dict().items()}
+    def assign(self, count: int) -> list[list[int]]:
+        """For each iterate, the numbers of the examples among the first `count` that it decides."""
+        numbers: list[list[int]] = [[] for _ in self.iterates]
+        for number in range(count):
+            numbers[self.place_of(number)].append(number)
+        return numbers
+
+    @contextmanager
+    def using(self, place: int) -> Iterator[None]:
+        """Put one iterate's parameters into the model; on exit, restore what was there."""
+        own, iterate = self.model.state_dict(), self.iterates[place]
+        before = {name: value.clone() for name, value in own.items() if name in iterate}
         try:
-            for place, iterate in enumerate(self.iterates):
-                numbers = [number for number, one in enumerate(drawn) if one == place]
-                if numbers:
-                    self.model.load_state_dict({**before, **iterate})
-                    yield numbers
+            self.model.load_state_dict({**own, **iterate})
+            yield
         finally:
-            self.model.load_state_dict(before)
+            self.model.load_state_dict({**own, **before})

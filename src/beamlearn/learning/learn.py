@@ -16,7 +16,7 @@ from ..search.scorer import ParallelScorer, Scorer
 from ..search.space import Finish, SearchSpace
 from ..strategies import Interpolate, Strategy, as_strategy
 from .collect import beam_trajectory
-from .denormals import flushed
+from .denormals import flush_denormals
 from .trajectory import Trajectory
 
 Example = TypeVar("Example")
@@ -24,7 +24,7 @@ Example = TypeVar("Example")
 
 @runtime_checkable
 class Task(Protocol):
-    """What is learned: how a batch of examples becomes a search space with its costs."""
+    """What to learn: turns a batch of examples into a search space with its costs."""
 
     def space(self, batch: Any) -> SearchSpace[Any]:
         """The search space of a batch; its `oracle()` knows the right answers."""
@@ -33,7 +33,7 @@ class Task(Protocol):
 
 @dataclass(frozen=True)
 class Round:
-    """One update: what was incurred before it, on the examples of its batch."""
+    """One update: the losses and costs before it, on the examples of its batch."""
 
     number: int
     """t of the paper, from 1 on."""
@@ -44,18 +44,18 @@ class Round:
     optima: Float[Tensor, " batch"]
     """c*(b_1): the cost of the best output of each example."""
     increases: Int[Tensor, " batch"]
-    """At how many transitions the learned policy would raise (or raised) the cost."""
+    """The number of transitions at which the learned policy would raise (or raised) the cost."""
     on_policy: Bool[Tensor, " batch"]
     """Theorem 4's indicator."""
     steps: Int[Tensor, " batch"]
-    """How many transitions each trajectory has."""
+    """The number of transitions of each trajectory."""
     width: int
     beta: float | None
     """The probability of following the oracle, where the strategy interpolates."""
     gradient_norm: float
     """Before clipping."""
     trajectory: Trajectory | None
-    """What was visited, if `learn` was asked to keep it."""
+    """The visited beams, with `trajectories=True`."""
 
 
 def learn(
@@ -78,8 +78,8 @@ def learn(
 ) -> Iterator[Round]:
     """Yield one `Round` per batch, after theta_t has become theta_{t+1}.
 
-    Being a generator is the extension point: to validate, log, save or stop early, write it
-    in the body of your own `for round in learn(...)`.
+    To validate, log, save or stop early, write that in the body of your own
+    `for round in learn(...)`.
 
     `width` may be a function of the round (a curriculum). `reduction` adds up or averages the
     losses along a trajectory; over the batch they are averaged. `clip` bounds the norm of the
@@ -105,7 +105,7 @@ def learn(
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     check_width(width_at(first_round))
     for number, batch in enumerate(batches, first_round):
-        with flushed():
+        with flush_denormals():
             path = beam_trajectory(
                 task.space(batch),
                 scorer,
@@ -120,9 +120,7 @@ def learn(
             check_differentiable(incurred)
             optimizer.zero_grad()
             incurred.mean().backward()
-            norm = gradient_norm(parameters)
-            if clip is not None:
-                nn.utils.clip_grad_norm_(parameters, clip)
+            norm = clip_gradient(parameters, clip)
             optimizer.step()
         if scheduler is not None:
             scheduler.step()
@@ -139,23 +137,25 @@ def learn(
             gradient_norm=norm,
             trajectory=path.detach() if trajectories else None,
         )
-        del path, incurred  # or the next trajectory would be collected beside this one
+        del path, incurred  # free this trajectory before the next one is collected
         yield done
 
 
 def check_differentiable(losses: Float[Tensor, " batch"]) -> None:
-    """Refuse to update from nothing."""
+    """Refuse losses that no update can be computed from."""
     if losses.numel() == 0:
-        raise ValueError("A batch needs at least one example, but an empty one came to `learn`.")
+        raise ValueError("Each batch must hold at least one example, got an empty batch.")
     if not losses.requires_grad:
         raise ValueError(
-            "`learn` needs scores that depend on parameters, but these have no gradient; train a "
-            "scorer with parameters that require one, outside of `torch.no_grad()`."
+            "`scorer` must compute scores that depend on its parameters, got scores without a "
+            "gradient; use parameters that require one, outside `torch.no_grad()`."
         )
 
 
-def gradient_norm(parameters: Iterable[Tensor]) -> float:
-    """The norm of all gradients together."""
+def clip_gradient(parameters: Sequence[Tensor], clip: float | None) -> float:
+    """The norm of all gradients together, before they are clipped to `clip` if it is given."""
+    if clip is not None:
+        return float(nn.utils.clip_grad_norm_(parameters, clip))
     norms = [p.grad.norm() for p in parameters if p.grad is not None]
     return float(torch.stack(norms).norm()) if norms else 0.0
 
@@ -167,13 +167,13 @@ def minibatches(
     epochs: int = 1,
     generator: torch.Generator | None = None,
 ) -> Iterator[list[Example]]:
-    """Cut the examples into batches, in a new random order each epoch if there is a generator.
+    """Cut the examples into batches; with a generator, in a new random order each epoch.
 
     >>> list(minibatches("abcde", size=2))
     [['a', 'b'], ['c', 'd'], ['e']]
     """
     if size < 1:
-        raise ValueError(f"`size` of a batch must be at least 1, but {size} came.")
+        raise ValueError(f"`size` of a batch must be at least 1, got {size}.")
     for _ in range(epochs):
         order = list(range(len(examples)))
         if generator is not None:
@@ -198,12 +198,12 @@ class BestOnValidation:
         self.model = model
         self.cost = float("inf")
         self.since_best = 0
-        """How many offers ago the best one was, for early stopping."""
+        """The number of offers since the best one, for early stopping."""
         self.state: dict[str, Tensor] | None = None
         """The best parameters."""
 
     def offer(self, cost: float) -> bool:
-        """Tell the validation cost of the current parameters; is it the lowest so far?"""
+        """Record the validation cost of the current parameters; True if it is the lowest."""
         better = cost < self.cost
         self.since_best = 0 if better else self.since_best + 1
         if better:
@@ -213,9 +213,11 @@ class BestOnValidation:
     def restore(self) -> None:
         """Put the best parameters back into the model."""
         if self.state is None:
-            raise ValueError("Nothing to restore: `offer` a validation cost below infinity first.")
+            raise ValueError(
+                "No parameters to restore; call `offer` with a finite validation cost first."
+            )
         self.model.load_state_dict(self.state)
 
     def recall(self, state: Mapping[str, Tensor], cost: float, since_best: int) -> None:
-        """Take up what an earlier one remembered."""
+        """Continue from what an earlier one remembered."""
         self.state, self.cost, self.since_best = dict(state), cost, since_best

@@ -1,7 +1,7 @@
-"""Online learning: the optimizers whose regret the theorems speak of, and how large it can be.
+"""Online learning: optimizers whose regret is bounded, and the bounds.
 
-Both are deterministic rules of the gradients g_1, ..., g_t of the losses so far, as Theorem 1
-asks. For convex losses, the average regret gamma_m falls as fast as 1 / sqrt(m).
+Both are deterministic functions of the gradients g_1, ..., g_t of the losses so far, as Theorem 1
+requires. For convex losses, the average regret gamma_m falls as fast as 1 / sqrt(m).
 """
 
 from abc import ABC, abstractmethod
@@ -17,7 +17,7 @@ from torch.optim.optimizer import Optimizer, ParamsT
 class OnlineOptimizer(Optimizer, ABC):
     """A step in every parameter at the rate lr / sqrt(t), then one projection of them all.
 
-    The ball of the projection is around zero. The weights should start in it.
+    The ball of the projection is centered at zero. The weights should start inside it.
     """
 
     def __init__(self, params: ParamsT, lr: float = 1.0, radius: float | None = None) -> None:
@@ -26,8 +26,8 @@ class OnlineOptimizer(Optimizer, ABC):
             check_positive("lr", group["lr"])
             if group["radius"] != radius:
                 raise ValueError(
-                    "`radius` must be one for all parameters, as it bounds them together, but a "
-                    f"group with {group['radius']} came; give it to the optimizer alone."
+                    "`radius` must be the same for all parameters, as it bounds them together, got "
+                    f"{group['radius']} for one group; pass it only to the optimizer."
                 )
         if radius is not None:
             check_positive("radius", radius)
@@ -64,7 +64,7 @@ class OnlineOptimizer(Optimizer, ABC):
     @staticmethod
     @abstractmethod
     def regret_bound(rounds: int, *, lr: float, radius: float, gradient_bound: float) -> float:
-        """The largest average regret after so many rounds of convex losses."""
+        """The largest average regret after `rounds` rounds of convex losses."""
 
 
 @final
@@ -73,8 +73,8 @@ class ProjectedGradient(OnlineOptimizer):
 
     theta_{t+1} = Pi(theta_t - lr / sqrt(t) g_t)
 
-    Pi is the projection on the ball of `radius` around zero, of all parameters together; None:
-    on no ball.
+    Pi projects all parameters together onto the ball of `radius` around zero; with None it does
+    nothing.
 
     >>> import torch
     >>> weight = torch.nn.Parameter(torch.zeros(2))
@@ -150,7 +150,7 @@ class FollowTheLeader(OnlineOptimizer):
 
 @torch.no_grad()
 def project(weights: Sequence[Tensor], radius: float) -> None:
-    """Pi: go to the nearest weights, all of them together, in the ball of `radius` around zero."""
+    """Pi: move all weights together to the nearest point in the ball of `radius` around zero."""
     norm = float(torch.stack([weight.norm() for weight in weights]).norm())
     if norm > radius:
         for weight in weights:
@@ -160,23 +160,25 @@ def project(weights: Sequence[Tensor], radius: float) -> None:
 def _rates(rounds: int, lr: float, radius: float) -> list[float]:
     """eta_1, ..., eta_m."""
     if rounds < 1:
-        raise ValueError(f"`rounds` must be at least 1, but {rounds} came; regret is an average.")
+        raise ValueError(
+            f"`rounds` must be at least 1, got {rounds}; the average regret needs a round."
+        )
     check_positive("lr", lr)
     check_positive("radius", radius)
     return [lr / sqrt(t) for t in range(1, rounds + 1)]
 
 
 def _distance(radius: float, rate: float) -> float:
-    """What it costs that the best weights may lie across the ball."""
+    """The cost of starting far from the best weights, up to the diameter of the ball."""
     return (2 * radius) ** 2 / (2 * rate)
 
 
 def _drift(gradient_bound: float, rates: list[float]) -> float:
-    """What it costs that every loss is known only after the weights were chosen."""
+    """The cost of learning each loss only after the weights were chosen."""
     return gradient_bound**2 / 2 * sum(rates)
 
 
 def check_positive(name: str, value: float) -> None:
     """Refuse 0, negative numbers, infinity and NaN."""
     if not (isfinite(value) and value > 0):
-        raise ValueError(f"`{name}` must be a number above 0, but {value} came.")
+        raise ValueError(f"`{name}` must be a number above 0, got {value}.")

@@ -55,7 +55,7 @@ class Transition:
     """Is it the choice among finished hypotheses, right after the transition to them?"""
 
     def without_scores(self) -> "Transition":
-        """The same without the room that the scores of all neighbors take."""
+        """The same without the memory that the scores of all neighbors take."""
         local = self.neighbors.local
         zeros = local.new_zeros(()).expand_as(local)
         return replace(self, neighbors=replace(self.neighbors, local=zeros))
@@ -63,7 +63,7 @@ class Transition:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """b_1, ..., b_h of each example. A value: it can be drawn, stored and scored again."""
+    """b_1, ..., b_h of each example; it can be drawn, stored and scored again."""
 
     space: SearchSpace[Any]
     oracle: Oracle
@@ -121,12 +121,12 @@ class Trajectory:
 
     @cached_property
     def increases(self) -> Int[Tensor, " batch"]:
-        """How many transitions of each example the learned policy would fail."""
+        """The number of transitions of each example where the learned policy raises the cost."""
         return self._per_example(lambda t: t.increased.long())
 
     @cached_property
     def steps(self) -> Int[Tensor, " batch"]:
-        """How many transitions each example has; none if its initial node is terminal."""
+        """The number of transitions of each example; 0 if its initial node is terminal."""
         steps = self._per_example(lambda t: torch.ones_like(t.step.examples))
         if not self.transitions:
             return steps
@@ -145,11 +145,11 @@ class Trajectory:
     def losses(
         self, loss: AnyLoss, reduction: Literal["sum", "mean"] = "sum"
     ) -> Float[Tensor, " batch"]:
-        """Incur `loss` at b_1, ..., b_{h-1}: the sum over each trajectory, or its mean.
+        """Compute `loss` at b_1, ..., b_{h-1}: the sum over each trajectory, or its mean.
 
         Algorithm 2, line 7:  l(theta, b_1) + ... + l(theta, b_{h-1})
 
-        A loss that is `final` is incurred at b_{h-1} alone, over the terminal neighbors there,
+        A loss that is `final` is incurred only at b_{h-1}, over the terminal neighbors there,
         at the full width.
         """
         check_choice(reduction, ("sum", "mean"), "reduction")
@@ -159,11 +159,11 @@ class Trajectory:
                 _incur_last(t, loss, self.width) for t in self.transitions if t.step.some_ended
             ]
         else:
-            parts = [_incur(group, loss) for group in self._alike()]
+            parts = [_incur(group, loss) for group in self._groups()]
         if not parts:
             return torch.zeros(len(self))
         steps, examples, values = (torch.cat(field) for field in zip(*parts, strict=True))
-        order = steps.argsort(stable=True)  # sums are rounded alike in whatever batch
+        order = steps.argsort(stable=True)  # sums are rounded the same in any batch
         examples, values = examples[order], values[order]
         total = values.new_zeros(len(self)).index_add(0, examples, values)
         if reduction == "sum":
@@ -174,47 +174,47 @@ class Trajectory:
         """Score the same beams with `scorer`: the trajectory as data, under other parameters.
 
         A parallel scorer scores all of them in one pass. `increased` is then about the new
-        scorer; `on_policy` stays that of the one which led here.
+        scorer; `on_policy` stays that of the scorer that collected the trajectory.
         """
         beam = initial_beam(self.space, scorer)
         if isinstance(scorer, ParallelScorer):
             found = self.rescored(scorer, scorer.replay(beam.memory, self.visits))
-            return replace(found, transitions=[*map(self._judged, found.transitions)])
+            return replace(found, transitions=[*map(self._with_policy_updated, found.transitions)])
         transitions: list[Transition] = []
         for transition in self.transitions:
             if transition.final:
-                transitions.append(_chosen_again(transition, transitions[-1]))
+                transitions.append(_rescored_final_choice(transition, transitions[-1]))
                 continue
-            rescored = _again(transition, expand(self.space, scorer, beam))
+            rescored = _rescored(transition, expand(self.space, scorer, beam))
             transitions.append(rescored)
             beam, _ = advance(self.space, scorer, beam, rescored.step)
-        return replace(self, transitions=[*map(self._judged, transitions)])
+        return replace(self, transitions=[*map(self._with_policy_updated, transitions)])
 
     def rescored(
         self, scorer: Scorer, numbers: Iterable[Float[Tensor, "batch k a"]]
     ) -> "Trajectory":
         """The same beams with the numbers that `scorer` gave to the neighbors of each.
 
-        What is said of the learned policy stays: it is meant for the scorer that led here.
+        `increased` and `on_policy` stay those of the scorer that collected the trajectory.
         """
         transitions: list[Transition] = []
         scores, depth, given = self.oracle.initial().new_zeros(len(self), 1), 0, iter(numbers)
         for transition in self.transitions:
             if transition.final:
-                transitions.append(_chosen_again(transition, transitions[-1]))
+                transitions.append(_rescored_final_choice(transition, transitions[-1]))
                 continue
             known = transition.neighbors
             expansion = Expansion(known.actions, known.terminal, known.legal, known.ending)
             examples, kept = transition.step.examples, known.kept
             beam = Beam(examples, None, None, scores, kept, known.finished, depth)
-            rescored = _again(transition, scored(scorer, beam, expansion, next(given)))
+            rescored = _rescored(transition, scored(scorer, beam, expansion, next(given)))
             transitions.append(rescored)
             depth += 1
             scores = rescored.step.move.keep(rescored.step.scores)
         return replace(self, transitions=transitions)
 
-    def _judged(self, transition: Transition) -> Transition:
-        """Say what the learned policy does, by the scores that the neighbors have now."""
+    def _with_policy_updated(self, transition: Transition) -> Transition:
+        """Recompute what the learned policy does, from the current scores of the neighbors."""
         neighbors = transition.neighbors
         learned = policy(neighbors, self.width, self.finish).singleton()
         return replace(
@@ -230,7 +230,7 @@ class Trajectory:
         return visits_of(len(self), moves[:-1])
 
     def history(self, example: int = 0) -> History:
-        """What happened to one example, in plain values: for tables and pictures."""
+        """The search of one example in plain values, for tables and pictures."""
         check_example(example, len(self))
         recorder = Recorder(self.space, example, float(self.oracle.initial()[example]))
         if not self.trace.rows[example]:
@@ -246,7 +246,7 @@ class Trajectory:
 
     def draw(self, example: int = 0) -> "Drawing":
         """The search of one example as a picture; a notebook shows it."""
-        from ..reports.search_drawing import Drawing  # HTML is for those who look
+        from ..reports.search_drawing import Drawing  # only needed for drawing
 
         return Drawing(self.history(example))
 
@@ -268,7 +268,7 @@ class Trajectory:
             ],
         )
 
-    def _alike(self) -> Iterator[dict[int, Transition]]:
+    def _groups(self) -> Iterator[dict[int, Transition]]:
         """Group transitions with equally many neighbors, by step, up to a bounded size."""
         groups: dict[int, dict[int, Transition]] = {}
         for step, transition in enumerate(self.transitions):
@@ -290,15 +290,15 @@ class Trajectory:
         return torch.zeros(len(self)) if total is None else total
 
 
-def _chosen_again(transition: Transition, before: Transition) -> Transition:
-    """A final choice among hypotheses that were scored anew in the transition to them."""
+def _rescored_final_choice(transition: Transition, before: Transition) -> Transition:
+    """A final choice among hypotheses that were rescored in the transition to them."""
     settled = settled_beam(before.step)
     assert settled is not None  # or there would be no choice
-    return _again(transition, final_choice(settled, before.neighbors.scale))
+    return _rescored(transition, final_choice(settled, before.neighbors.scale))
 
 
-def _again(transition: Transition, neighbors: Neighbors) -> Transition:
-    """The same transition from neighbors that were scored anew."""
+def _rescored(transition: Transition, neighbors: Neighbors) -> Transition:
+    """The same transition from neighbors with new scores."""
     step = transition.step
     neighbors = replace(neighbors, completion=transition.neighbors.completion)
     entries = neighbors.look_up(step.slots * neighbors.actions + step.actions)
@@ -307,7 +307,7 @@ def _again(transition: Transition, neighbors: Neighbors) -> Transition:
 
 
 ENTRIES_AT_ONCE = 1 << 18
-"""Losses are computed for many beams at once, but for no more neighbors than about this."""
+"""Losses are computed for many beams at once, up to about this many neighbors."""
 
 
 def _incur(group: Mapping[int, Transition], loss: AnyLoss) -> tuple[Tensor, Tensor, Tensor]:
@@ -315,23 +315,23 @@ def _incur(group: Mapping[int, Transition], loss: AnyLoss) -> tuple[Tensor, Tens
     neighbors = [t.neighbors for t in group.values()]
     dense = all(n.dense for n in neighbors)
     value = loss(
-        _joined([n.unscaled_scores for n in neighbors]),
-        _joined([n.unmasked_costs for n in neighbors]),
-        _joined([t.width for t in group.values()]),
-        None if dense else _joined([n.mask for n in neighbors]),
+        _concatenated([n.unscaled_scores for n in neighbors]),
+        _concatenated([n.unmasked_costs for n in neighbors]),
+        _concatenated([t.width for t in group.values()]),
+        None if dense else _concatenated([n.mask for n in neighbors]),
     )
     examples = [t.step.examples for t in group.values()]
     steps = [torch.full_like(rows, step) for step, rows in zip(group, examples, strict=True)]
     return torch.cat(steps), torch.cat(examples), value
 
 
-def _joined(parts: list[Tensor]) -> Tensor:
-    """One after another; a single one is not copied, as it may be large."""
+def _concatenated(parts: list[Tensor]) -> Tensor:
+    """Concatenate; a single tensor is not copied, as it may be large."""
     return parts[0] if len(parts) == 1 else torch.cat(parts)
 
 
 def _incur_last(transition: Transition, loss: AnyLoss, width: int) -> tuple[Tensor, Tensor, Tensor]:
-    """The same of the examples that a transition leads to a terminal beam."""
+    """The same for the examples that a transition leads to a terminal beam."""
     neighbors, ended = transition.neighbors, transition.step.terminal
     finished = neighbors.mask & neighbors.terminals().flatten(1)
     fields = (neighbors.unmasked_scores, neighbors.unmasked_costs, finished)

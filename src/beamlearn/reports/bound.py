@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..theory.certificate import Certificate
-from ..theory.numbers import named
+from ..theory.numbers import loss_phrase
 from .figure_file import FigureError, check_matplotlib, empty_figure, write_figure
 from .palette import PRINTED, Palette
 
@@ -68,7 +68,7 @@ def draw_parts(axes: Any, curve: Curve, colors: Palette) -> tuple[Any, Any]:
     axes.annotate("u: largest value", (counts[-1], upper), fontsize=8, ha="right", va="bottom")
     axes.set_xscale("log")
     axes.set_xlabel("examples, each seen once")
-    axes.set_ylabel(f"{named(upper, found[-1].clip)} of the mixture")
+    axes.set_ylabel(f"{loss_phrase(upper, found[-1].clip)} of the mixture")
     axes.set_ylim(bottom=0)
     return above, below
 

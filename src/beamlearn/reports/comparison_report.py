@@ -6,7 +6,7 @@ from statistics import mean
 
 from ..comparison.results import Comparison, Verdict
 from ..comparison.table import shown, words
-from ..evaluation.error_profile import Profile, together
+from ..evaluation.error_profile import ErrorProfile, merge_profiles
 from ..training.run import CONFIG, Run, RunError
 from ..training.run.folder import METRICS
 from .configuration import configuration
@@ -22,7 +22,7 @@ LEVEL = 0.05
 LINES = 5
 """For how many ways to train a figure of steps or confidences has lines."""
 UNTESTED = "this difference was not tested for significance"
-Profiles = dict[tuple[str, int], Profile]
+Profiles = dict[tuple[str, int], ErrorProfile]
 """By cell and width in testing, over all seeds."""
 
 
@@ -62,8 +62,10 @@ def profiles_of(runs: dict[str, list[Run]]) -> Profiles:
         for run in several:
             try:
                 for record in (run.load_metrics() or {}).get("profiles", []):
-                    place = cell, (profile := Profile.from_json(record)).width
-                    found[place] = together([found[place], profile]) if place in found else profile
+                    place = cell, (profile := ErrorProfile.from_json(record)).width
+                    found[place] = (
+                        merge_profiles([found[place], profile]) if place in found else profile
+                    )
             except RunError:
                 raise
             except (TypeError, ValueError) as error:

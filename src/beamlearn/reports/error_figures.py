@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ..evaluation.error_profile import Profile
+from ..evaluation.error_profile import ErrorProfile
 from .figure import PageFigure, canvas, plain
 from .lines import Axis, Line, Point, draw_lines, from_zero
 from .palette import THEMED
@@ -21,7 +21,7 @@ STEP, SHARE = (
     Axis("share", "share of steps that raise cost (%)"),
 )
 
-Numbered = Mapping[int, tuple[str, Profile]]
+Numbered = Mapping[int, tuple[str, ErrorProfile]]
 """Labels and profiles by the numbers of their lines."""
 
 
@@ -50,7 +50,7 @@ class Steps(NamedTuple):
         )
 
 
-def binned(profile: Profile) -> list[Steps]:
+def binned(profile: ErrorProfile) -> list[Steps]:
     """The steps in bins of equal length; the last bin has all steps that few examples reach."""
     least = max(FEW, RARE * max(profile.steps_at, default=0))
     often = sum(count >= least for count in profile.steps_at) or len(profile.steps_at)
@@ -88,7 +88,7 @@ def by_position(profiles: Numbered) -> Section | None:
     return Section("positions", "At which steps do errors happen?", sentences, (figure,))
 
 
-def early_or_late(label: str, profile: Profile) -> str:
+def early_or_late(label: str, profile: ErrorProfile) -> str:
     """Compare the first steps with the others."""
     whole = Steps(1, len(profile.steps_at), sum(profile.steps_at), sum(profile.increases_at))
     whole_share = f"With {label}, the cost rises at {percent(whole.share)} of all steps"
@@ -104,7 +104,7 @@ def early_or_late(label: str, profile: Profile) -> str:
     )
 
 
-def blamed(profiles: Sequence[tuple[str, Profile]]) -> Section | None:
+def blamed(profiles: Sequence[tuple[str, ErrorProfile]]) -> Section | None:
     """Right outputs, search errors and model errors, as shares of the examples."""
     if not profiles:
         return None
@@ -121,7 +121,7 @@ def blamed(profiles: Sequence[tuple[str, Profile]]) -> Section | None:
     )
 
 
-def blame(label: str, profile: Profile) -> str:
+def blame(label: str, profile: ErrorProfile) -> str:
     """The share of search errors."""
     wrong = profile.search_errors + profile.model_errors
     if wrong == 0:
@@ -132,7 +132,7 @@ def blame(label: str, profile: Profile) -> str:
     )
 
 
-def stacked(profiles: Sequence[tuple[str, Profile]]) -> PageFigure:
+def stacked(profiles: Sequence[tuple[str, ErrorProfile]]) -> PageFigure:
     """One bar for each profile."""
     kinds = {
         "right": ("right", THEMED.green, ""),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..theory.certificate import Certificate
-from ..theory.numbers import named
+from ..theory.numbers import loss_phrase
 from .bound import Curve, draw_parts
 from .figure import PageFigure, canvas
 from .palette import THEMED
@@ -32,7 +32,7 @@ def proven(proof: Proof) -> Section:
     columns: dict[str, Certificate] = {}
     if proof.curve is not None:
         last = proof.curve.certificates[-1]
-        columns[named(last.upper, last.clip)] = last
+        columns[loss_phrase(last.upper, last.clip)] = last
     if proof.share is not None:
         columns["cost, as a share"] = proof.share
     figures = () if proof.curve is None else (figure(proof.curve),)

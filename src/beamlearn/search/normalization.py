@@ -59,4 +59,5 @@ class _LogSum(Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Tensor:
         (local,) = ctx.saved_tensors
-        return local.softmax(dim=-1) * gradient[..., None]
+        shares: Tensor = local.softmax(dim=-1)
+        return shares * gradient[..., None]

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import torch
 
-from ..evaluation.evaluate import Evaluation, evaluate, evaluating
+from ..evaluation.evaluate import Evaluation, evaluate, evaluating, merge_evaluations
 from ..search.beam_search import SearchResult, beam_search
 from ..training.batches import batches_of
 from .task import Model
@@ -36,18 +37,24 @@ def searched(
             f"`nbest` must be at least 1, got {nbest}; use 1 for the best output alone."
         )
     places = [NumberedSentence(sentence, number) for number, sentence in enumerate(sentences)]
-    for batch in batched(model, places, batch_size):
+    for batch, weights in batched(model, places, batch_size):
         chosen = [place.sentence for place in batch]
-        yield [place.number for place in batch], chosen, search(model, chosen, width)
+        with weights:
+            result = search(model, chosen, width)
+        yield [place.number for place in batch], chosen, result
 
 
-def batched(model: Model, examples: Sequence[Sentence], size: int) -> Iterator[list[Sentence]]:
-    """Batches of similar lengths; for a mixture, each comes while its iterate is in the scorer."""
+def batched(
+    model: Model, examples: Sequence[Sentence], size: int
+) -> Iterator[tuple[list[Sentence], AbstractContextManager[None]]]:
+    """Batches of similar lengths, each with a context in which the model has the right weights."""
     if model.mixture is None:
-        yield from batches_of(examples, size)
+        for batch in batches_of(examples, size):
+            yield batch, nullcontext()
         return
-    for numbers in model.mixture.parts(len(examples)):
-        yield from batches_of([examples[number] for number in numbers], size)
+    for place, numbers in enumerate(model.mixture.assign(len(examples))):
+        for batch in batches_of([examples[number] for number in numbers], size):
+            yield batch, model.mixture.using(place)
 
 
 def evaluated(
@@ -55,15 +62,14 @@ def evaluated(
 ) -> Evaluation:
     """Decode examples and compare them with the references, in their order."""
     numbers: list[int] = []
-
-    def batches() -> Iterator[list[Sized]]:
-        places = [NumberedSentence(example, number) for number, example in enumerate(examples)]
-        for batch in batched(model, places, batch_size):
-            numbers.extend(place.number for place in batch)
-            yield [place.sentence for place in batch]
-
-    found = evaluate(batches(), model, model.scorer, width, references=True)
-    return found.placed(torch.tensor(numbers))
+    parts: list[Evaluation] = []
+    places = [NumberedSentence(example, number) for number, example in enumerate(examples)]
+    for batch, weights in batched(model, places, batch_size):
+        numbers.extend(place.number for place in batch)
+        chosen = [place.sentence for place in batch]
+        with weights:
+            parts.append(evaluate([chosen], model, model.scorer, width, references=True))
+    return merge_evaluations(parts).placed(torch.tensor(numbers))
 
 
 @torch.no_grad()

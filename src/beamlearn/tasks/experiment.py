@@ -8,7 +8,7 @@ from typing import Generic
 from torch import Tensor
 
 from ..evaluation.evaluate import Evaluation
-from ..learning.iterates import Mixture, parted
+from ..learning.iterates import Mixture, split_states
 from ..learning.seeds import seed_of
 from ..training.checkpointer import Checkpointer
 from ..training.run import CONFIG, MODEL, VOCABULARY, Policy, Run, RunError
@@ -90,7 +90,7 @@ def load(
     put_weights(model, best, path)
     weights = best if policy == "best" else run.load_model(policy)
     if policy == "mixture":
-        iterates = list(parted(weights).values())
+        iterates = list(split_states(weights).values())
         model.mixture = Mixture(model.scorer, iterates, experiment.learning.seed)
     elif policy != "best":
         put_weights(model, {**model.scorer.state_dict(), **weights}, path)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from ..data.text import DataError
-from ..evaluation.error_profile import Profile
+from ..evaluation.error_profile import ErrorProfile
 from ..evaluation.evaluate import Evaluation
 from ..evaluation.metric import Metric
 from ..learning.iterates import Mixture
@@ -57,7 +57,7 @@ class Report(Protocol):
         ...
 
     @property
-    def profile(self) -> Profile:
+    def profile(self) -> ErrorProfile:
         """Where the model goes wrong."""
         ...
 
@@ -140,8 +140,8 @@ class TaskSpec(ABC, Generic[E, D, M]):
     options: frozenset[str] = frozenset()
     """Options of `predict` and `read_labeled` that it has and other tasks may not have."""
     step_cost: float | None = None
-    """Where all outputs of an input take equally many steps and every c* is exact: the most that
-    an output can cost, for each of its steps."""
+    """Where all outputs of an input take equally many steps: the most that an output can cost,
+    for each of its steps."""
 
     @abstractmethod
     def read(self, path: str, experiment: E) -> D:
@@ -162,6 +162,10 @@ class TaskSpec(ABC, Generic[E, D, M]):
     @abstractmethod
     def examples(self, model: M, data: D) -> Sequence[Sized]:
         """The data in numbers, for batches."""
+
+    @abstractmethod
+    def sample(self, model: M) -> Sized:
+        """Any example with a right answer: enough to ask a space for its oracle."""
 
     def ranges(self, model: M) -> Ranges | None:
         """What bounds its losses, if anything is known."""

@@ -1,4 +1,4 @@
-"""Certificates: a bound, the parts that it is the sum of, and how sure it is."""
+"""Certificates: a bound, the terms that add up to it, and how likely it is to hold."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -12,15 +12,15 @@ from torch import Tensor
 from .numbers import (
     Numbers,
     check_delta,
+    check_finite,
     check_length,
-    check_number,
     check_upper,
-    losses_within,
-    named,
-    probabilities,
-    probably,
-    rounded_up,
-    vector,
+    checked_losses,
+    checked_probabilities,
+    confidence_phrase,
+    finite_vector,
+    loss_phrase,
+    round_up,
 )
 
 Flags = Sequence[bool] | Bool[Tensor, "_"]
@@ -28,26 +28,26 @@ Flags = Sequence[bool] | Bool[Tensor, "_"]
 
 @dataclass(frozen=True)
 class Certificate:
-    """A bound on the expected loss of the mixture, and the parts that it is the sum of."""
+    """A bound on the expected loss of the mixture, and the terms that add up to it."""
 
     statement: str
     """What proves it: "Theorem 1", "Theorem 3", "Theorem 4", "Equation 30" or "Equation 31"."""
     empirical_loss: float
     """The mean of the recorded losses."""
     roll_in_gap: float
-    """What training beams that are not the learned policy's own may hide."""
+    """The loss that may go unseen because training visited beams that the policy would not."""
     deviation: float
-    """By how much a mean over this many examples may fall short of its expectation."""
+    """How far the mean over this many examples may lie below its expectation."""
     upper: float
     """u, which no loss exceeds."""
     delta: float | None
-    """With which probability the bound may fail; None if it cannot."""
+    """The probability that the bound fails; None if it cannot."""
     rounds: int
     """m, the number of losses."""
     clip: bool = False
     """Is it about min(loss, u) instead of the loss?"""
     clipped: int = 0
-    """How many losses were above u then."""
+    """How many losses were above u and therefore clipped."""
 
     @property
     def bound(self) -> float:
@@ -56,7 +56,7 @@ class Certificate:
 
     @property
     def parts(self) -> dict[str, float]:
-        """What the bound is the sum of."""
+        """The terms of the bound, by name."""
         return {
             "empirical_loss": self.empirical_loss,
             "roll_in_gap": self.roll_in_gap,
@@ -69,7 +69,7 @@ class Certificate:
         return self.bound >= self.upper
 
     def counted(self, losses: Sequence[float]) -> list[float]:
-        """Losses as the certificate is about them: with `clip`, none above u."""
+        """Losses as the certificate counts them: with `clip`, those above u count as u."""
         return [min(loss, self.upper) for loss in losses] if self.clip else list(losses)
 
     def cost(
@@ -84,10 +84,11 @@ class Certificate:
         mean_t c(theta_t) <= E c*(b_1) + bound,  if the loss bounds the transition cost
 
         That is so for a loss with `bounds_cost`, summed (not averaged) along trajectories with
-        an exact oracle. `optima` says what c*(b_1), the cost of the best output, is: a number, if
-        its expectation is known (0 where the right output can always be built: nothing is
-        added), or that of each of m independent examples. Then c*(b_1) must vary by at most
-        r = `optima_range`, and by Hoeffding's inequality, with probability 1 - `delta`,
+        an exact oracle. `optima` gives c*(b_1), the cost of the best output: one number if its
+        expectation is known (0 where the right output can always be built, so that nothing is
+        added), or one per example for m independent examples. In the second case c*(b_1) must
+        vary by at most r = `optima_range`, and by Hoeffding's inequality, with probability
+        1 - `delta`,
 
         E c*(b_1) <= mean(optima) + r sqrt(log(1 / delta) / (2 m)).
 
@@ -98,21 +99,21 @@ class Certificate:
         0.75
         """
         if isinstance(optima, int | float):
-            check_number(optima, "optima")
+            check_finite(optima, "optima")
             return CostCertificate(self, float(optima), 0.0, self.delta)
         check_delta(delta)
         if optima_range is None:
             raise ValueError(
-                "`optima_range` must be given where `optima` are those of a sample, but None came; "
-                "say by how much c*(b_1) varies at most, or give its known expectation as a number."
+                "`optima_range` must be given when `optima` is a sample, got None; pass the most "
+                "by which c*(b_1) can vary, or pass its known expectation as a single number."
             )
         check_upper(optima_range, "optima_range")
-        sample = vector(optima, "optima")
+        sample = finite_vector(optima, "optima")
         spread = float(sample.max() - sample.min())
         if spread > optima_range:
             raise ValueError(
-                f"`optima` must differ by at most `optima_range` = {optima_range:g}, but two "
-                f"differ by {spread:g}; raise it to what holds for every example."
+                f"`optima` must differ by at most `optima_range` = {optima_range:g}, got two that "
+                f"differ by {spread:g}; raise `optima_range` until it covers every example."
             )
         deviation = optima_range * sqrt(log(1 / delta) / (2 * len(sample)))
         both = min(1.0, delta + (self.delta or 0.0))
@@ -123,10 +124,10 @@ class Certificate:
         return {**asdict(self), "bound": self.bound, "vacuous": self.vacuous}
 
     def __str__(self) -> str:
-        what = named(self.upper, self.clip)
+        what = loss_phrase(self.upper, self.clip)
         lines = [
-            f"{probably(self.delta)} the expected {what} of the mixture of all iterates is at "
-            f"most {rounded_up(self.bound)} ({self.statement}, {self.rounds} examples).",
+            f"{confidence_phrase(self.delta)} the expected {what} of the mixture of all iterates "
+            f"is at most {round_up(self.bound)} ({self.statement}, {self.rounds} examples).",
             f"{self.empirical_loss:10.4g}  mean {what}, each before the update on it",
         ]
         if self.roll_in_gap:
@@ -145,16 +146,16 @@ class CostCertificate:
     """A bound on the expected cost of the mixture's outputs (Theorem 2)."""
 
     loss: Certificate
-    """What bounds the expected increase of the cost.
+    """The bound on the expected increase of the cost.
 
-    Where it is about min(loss, u), an increase above u counts as u.
+    If it is about min(loss, u), an increase above u counts as u.
     """
     optimum: float
     """E c*(b_1), or its estimate."""
     deviation: float
-    """By how much the estimate may fall short."""
+    """How far the estimate may lie below the expectation."""
     delta: float | None
-    """With which probability one of the statements may fail; None if none can."""
+    """The probability that one of the statements fails; None if none can."""
 
     @property
     def bound(self) -> float:
@@ -168,8 +169,8 @@ class CostCertificate:
     def __str__(self) -> str:
         counted = f", increases above {self.loss.upper:g} counted as that," * self.loss.clip
         return (
-            f"{probably(self.delta)} the expected cost{counted} of the mixture's outputs is at "
-            f"most {rounded_up(self.bound)} (Theorem 2).\n"
+            f"{confidence_phrase(self.delta)} the expected cost{counted} of the mixture's outputs "
+            f"is at most {round_up(self.bound)} (Theorem 2).\n"
             f"{self.optimum + self.deviation:10.4g}  cost of the best outputs\n"
             f"{self.loss.bound:10.4g}  bound on the loss, which bounds what is added"
         )
@@ -197,11 +198,11 @@ def certify(
     - Theorem 1 (`explicit`):  mean(l), as every l_t is the expectation itself
 
     Losses must have been incurred before the update on them, on examples seen for the first
-    time, in order. Where an update takes several examples, each is an entry: given theta_t they
-    are independent, so each is a step of the martingale, and the mixture weighs theta_t by how
-    many there were.
+    time, in order. If an update uses several examples, each is an entry: given theta_t they are
+    independent, so each is a step of the martingale, and the mixture weights theta_t by their
+    number.
 
-    `on_policy` says of each trajectory whether the learned policy alone could have led through
+    `on_policy` says for each trajectory whether the learned policy alone could have led through
     b_1, ..., b_{h-1} (`Trajectory.on_policy`); `alphas` gives the probability of that where it is
     known (`interpolation_alphas`). With `clip=True` the certificate is about min(loss, u), and u
     may be any number; otherwise a loss above it is refused.
@@ -216,31 +217,31 @@ def certify(
     0.5
     """
     check_upper(upper, "upper")
-    mend = "raise `upper`, or give `clip=True`"
-    values = losses_within(losses, inf if clip else upper, "round", mend)
+    fix = "raise `upper`, or pass `clip=True`"
+    values = checked_losses(losses, inf if clip else upper, "round", fix)
     clipped = int((values > upper).sum())
     m, mean = len(values), float(values.clamp(max=upper).mean())
     given = [
-        name for name, came in (("on_policy", on_policy), ("alphas", alphas)) if came is not None
+        name for name, value in (("on_policy", on_policy), ("alphas", alphas)) if value is not None
     ]
     if explicit and given:
         raise ValueError(
-            f"`explicit` losses are those of the learned policy, but `{given[0]}` came; leave it "
-            "out."
+            f"`explicit=True` must be used without `on_policy` and `alphas`, got `{given[0]}`; "
+            "leave it out, as explicit losses already are those of the learned policy."
         )
     if explicit:
         return Certificate("Theorem 1", mean, 0.0, 0.0, upper, None, m, clip, clipped)
     if len(given) == 2:
         raise ValueError(
-            "`on_policy` or `alphas` must be given, but both came; use `alphas` where the "
-            "probabilities are known, `on_policy` where they are not."
+            "Only one of `on_policy` and `alphas` can be given, got both; use `alphas` if the "
+            "probabilities are known, and `on_policy` otherwise."
         )
     check_delta(delta)
     statement, share, etas = "Theorem 3", 1.0, 1
     if on_policy is not None:
         statement, share, etas = "Theorem 4", _share(on_policy, m), 2
     if alphas is not None:
-        known = probabilities(alphas, "alphas", m)
+        known = checked_probabilities(alphas, "alphas", m)
         statement = "Equation 31" if _cut_off(known) else "Equation 30"
         share = sum(known) / m
     deviation = etas * upper * sqrt(2 * log(1 / delta) / m)
@@ -249,7 +250,7 @@ def certify(
 
 
 def interpolation_alphas(betas: Numbers, horizon: int) -> list[float]:
-    """How probable it is at least that interpolation follows the learned policy to b_{h-1}.
+    """Bound from below the probability that interpolation follows the learned policy to b_{h-1}.
 
     alpha_t = (1 - beta_t)^(h - 2) for trajectories of at most h = `horizon` beams
 
@@ -260,19 +261,19 @@ def interpolation_alphas(betas: Numbers, horizon: int) -> list[float]:
     """
     if horizon < 2:
         raise ValueError(
-            f"`horizon` must be at least 2, but {horizon} came; count the beams of the longest "
-            "trajectory, the initial one among them."
+            f"`horizon` must be at least 2, got {horizon}; count the beams of the longest "
+            "trajectory, including the initial one."
         )
-    return [(1 - beta) ** (horizon - 2) for beta in probabilities(betas, "betas")]
+    return [(1 - beta) ** (horizon - 2) for beta in checked_probabilities(betas, "betas")]
 
 
 def _share(on_policy: Flags, m: int) -> float:
-    """How many are True, as a fraction."""
+    """The share of True entries."""
     flags = torch.as_tensor(on_policy)
     if flags.dtype != torch.bool:
         raise ValueError(
-            f"`on_policy` must be booleans, but {flags.dtype} came; give `Trajectory.on_policy`, "
-            "or known probabilities as `alphas`."
+            f"`on_policy` must hold booleans, got {flags.dtype}; pass `Trajectory.on_policy`, or "
+            "pass known probabilities as `alphas`."
         )
     check_length(flags.numel(), m, "on_policy")
     return int(flags.sum()) / m

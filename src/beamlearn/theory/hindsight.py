@@ -3,9 +3,9 @@
 epsilon_m = min over |theta| <= R of (1 / m) sum_t l(theta, b^t)
 
 The beams b^t stay those that LEARN visited; only their scores change with theta. Where the loss
-is convex and the scores are linear in theta, the minimum is found with a proof of how far it can
-be at most: every tangent of a convex function lies below it, and a weighted mean of tangents has
-a known minimum over the ball.
+is convex and the scores are linear in theta, the minimum is found together with a proven bound on
+the remaining gap: every tangent of a convex function lies below it, and a weighted mean of
+tangents has a known minimum over the ball.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,23 +25,23 @@ from ..losses import AnyLoss, check_needs
 from ..losses.baselines import SURROGATES
 from ..search.linear_scorer import LinearScorer
 from ..search.scorer import Scorer
-from .tangents import Bundle, Vector
+from .tangents import Tangents, Vector
 
 Reduction = Literal["sum", "mean"]
-Average = Callable[[Vector], tuple[float, Vector]]
+AverageLoss = Callable[[Vector], tuple[float, Vector]]
 """The average loss at some weights, and a subgradient."""
 OnStep = Callable[[int, float, float | None], None]
-"""What is told after each step: evaluations so far, least average loss, lower bound."""
+"""Called after each step with the evaluations so far, the least average loss, the lower bound."""
 
 
 @dataclass(frozen=True)
 class Hindsight:
-    """What is known of epsilon_m."""
+    """What is known about epsilon_m."""
 
     value: float
     """The least average loss that was found."""
     lower: float | None
-    """What no weights in the ball can go below; None: nothing was proven."""
+    """A lower bound for all weights in the ball; None if nothing was proven."""
     weights: dict[str, Tensor]
     """The state of the scorer with the least average loss."""
     evaluations: int
@@ -54,14 +54,14 @@ class Hindsight:
 
     @property
     def gap(self) -> float | None:
-        """How far `value` can be from the minimum at most; None: nobody knows."""
+        """How far `value` can be from the minimum at most; None if that is not known."""
         return None if self.lower is None else self.value - self.lower
 
     def __str__(self) -> str:
         how = f"after {self.evaluations} evaluations"
         if self.lower is None:
-            return f"epsilon_m is estimated at {self.value:.6g} {how}; less may be possible."
-        return f"epsilon_m is proven to be from {self.lower:.6g} to {self.value:.6g} {how}."
+            return f"epsilon_m is estimated at {self.value:.6g} {how}; a lower value may exist."
+        return f"epsilon_m is proven to lie between {self.lower:.6g} and {self.value:.6g} {how}."
 
 
 def best_in_hindsight(
@@ -85,10 +85,10 @@ def best_in_hindsight(
     The minimum over the ball of `radius` is certified if the loss is convex, the scores are
     linear in the weights, and the beams finish by padding (otherwise their effective width, and
     with it the loss, jumps with the scores). The search then ends as soon as the gap is at most
-    `tolerance` times the larger of 1 and the value. `linear=None` takes a `LinearScorer`, and a
-    scorer whose attribute `linear` is true, for linear unless it normalizes. That a loss is convex
-    is believed if it says so, and refused if its values show that it is not. In all other cases
-    each step is a pass of Adam, and what comes out is an estimate from above.
+    `tolerance` times the larger of 1 and the value. With `linear=None`, a `LinearScorer` or a
+    scorer whose attribute `linear` is true counts as linear unless it normalizes. A loss counts
+    as convex if it says so; it is refused if its values contradict that. In all other cases each
+    step is a pass of Adam, and the result is an estimate from above.
 
     >>> import beamlearn as bl, torch
     >>> def digits(goal):
@@ -112,8 +112,8 @@ def best_in_hindsight(
     paths = [path for path in trajectories if path is not None]
     if not paths or len(paths) < len(trajectories):
         raise ValueError(
-            "`trajectories` must hold at least one, and no None, but "
-            f"{len(trajectories) - len(paths)} of {len(trajectories)} were None; keep them with "
+            "`trajectories` must hold at least one trajectory and no None, got "
+            f"{len(trajectories)} with {len(trajectories) - len(paths)} None; keep them with "
             "`learn(..., trajectories=True)`."
         )
     for path in paths:
@@ -121,8 +121,8 @@ def best_in_hindsight(
     model = deepcopy(scorer).eval()
     if not any(p.requires_grad for p in model.parameters()):
         raise ValueError(
-            "`scorer` must have parameters that require a gradient, but none does; there is "
-            "nothing to choose in hindsight."
+            "`scorer` must have parameters that require a gradient, got none; without them there "
+            "is nothing to optimize in hindsight."
         )
     problem = Problem(paths, model, loss, reduction)
     convex = getattr(loss, "convex", False) and all(path.finish == "pad" for path in paths)
@@ -151,12 +151,12 @@ class Problem:
 
     @property
     def parameters(self) -> list[Tensor]:
-        """theta, part by part."""
+        """The tensors that make up theta."""
         return [p for p in self.model.parameters() if p.requires_grad]
 
     @property
     def examples(self) -> int:
-        """How many the average is over."""
+        """The number of examples that the average is taken over."""
         return sum(map(len, self.paths))
 
     def losses(self, path: Trajectory) -> Float[Tensor, " batch"]:
@@ -169,7 +169,7 @@ class Problem:
         return sum(float(self.losses(path).sum()) for path in self.paths) / self.examples
 
     def set(self, theta: Vector) -> None:
-        """Give the model these weights, as a copy: they are later changed in place."""
+        """Copy weights into the model; a copy, because they are changed in place later."""
         vector_to_parameters(theta.clone(), self.parameters)
 
     def __call__(self, theta: Vector) -> tuple[float, Vector]:
@@ -186,13 +186,13 @@ class Problem:
 # --- an estimate --------------------------------------------------------------------------------
 
 RATE = 0.01
-"""Of Adam, at the start; it falls to 0 linearly."""
+"""The initial learning rate of Adam; it decays to 0 linearly."""
 
 
 def _estimate(
     problem: Problem, radius: float | None, steps: int, on_step: OnStep | None
 ) -> tuple[float, int]:
-    """Leave the best weights that passes of Adam find in the model."""
+    """Minimize with passes of Adam; the model keeps the best weights found."""
     model, parameters = problem.model, problem.parameters
     optimizer = torch.optim.Adam(parameters, lr=RATE)
     order = torch.Generator().manual_seed(0)
@@ -222,31 +222,31 @@ def _estimate(
 # --- a certified minimum ------------------------------------------------------------------------
 
 ROUNDING = 1e-12
-"""No gap can be told from 0 below this share of the value."""
+"""A gap below this share of the value cannot be distinguished from 0."""
 
 
 def _certify(
     problem: Problem, radius: float, steps: int, tolerance: float, on_step: OnStep | None
 ) -> tuple[float, float, int]:
-    """Leave the best weights that a level bundle method finds in the model.
+    """Minimize with a level bundle method; the model keeps the best weights found.
 
     Lemarechal, Nemirovskii and Nesterov (1995), "New variants of bundle methods". Each step goes
-    from the best point so far to a near one where all tangents are below a level between the
+    from the best point so far to a nearby one where all tangents are below a level between the
     lower bound and the value. If there is no such point in the ball, the level is a lower bound.
     """
     project(problem.parameters, radius)
     point = best = parameters_to_vector(problem.parameters).detach().clone()
     average = _linearized(problem) if _fits(problem) else problem
     value, lower, evaluations = torch.inf, -torch.inf, 0
-    bundle = Bundle(radius)
+    tangents = Tangents(radius)
     while evaluations < steps:
         evaluations += 1
         found, slope = average(point)
-        bundle.add(point, found, slope)
+        tangents.add(point, found, slope)
         if found < value:
             value, best = found, point
         enough = max(tolerance, ROUNDING) * max(1.0, abs(value))
-        lower, point = bundle.search(best, value, lower, enough)
+        lower, point = tangents.search(best, value, lower, enough)
         if on_step is not None:
             on_step(evaluations, value, lower)
         if value - lower <= enough:
@@ -258,7 +258,7 @@ def _certify(
 # --- scores that are affine in theta ------------------------------------------------------------
 
 DERIVATIVES_AT_ONCE = 1 << 23
-"""Scores are differentiated once for all, if no trajectory has more derivatives than this."""
+"""Scores are differentiated once and for all if no trajectory has more derivatives than this."""
 
 
 def _fits(problem: Problem) -> bool:
@@ -275,24 +275,24 @@ class Beams:
     """Visited beams with equally many neighbors, whose scores are slope . theta + offset."""
 
     entries: Int[Tensor, " derivatives"]
-    """Of which neighbor a derivative is that is not 0, counted through all beams."""
+    """The neighbor of each nonzero derivative, counted through all beams."""
     places: Int[Tensor, " derivatives"]
-    """After which weight it is."""
+    """The weight that it is taken with respect to."""
     slopes: Float[Tensor, " derivatives"]
     offset: Float[Tensor, "beams n"]
     costs: Float[Tensor, "beams n"]
     width: Int[Tensor, " beams"]
     mask: Bool[Tensor, "beams n"]
     share: Float[Tensor, " beams"]
-    """What the loss at each beam counts in the average."""
+    """The weight of each beam's loss in the average."""
 
     def scores(self, theta: Vector) -> Float[Tensor, "beams n"]:
-        """s of every neighbor."""
+        """The score of every neighbor."""
         added = self.offset.flatten().index_add(0, self.entries, theta[self.places] * self.slopes)
         return added.view_as(self.offset)
 
     def incur(self, theta: Vector, loss: AnyLoss) -> tuple[float, Vector]:
-        """What these beams add to the average loss and its subgradient."""
+        """The contribution of these beams to the average loss and its subgradient."""
         scores = self.scores(theta).requires_grad_()
         total = loss(scores, self.costs, self.width, self.mask) @ self.share
         pull = torch.autograd.grad(total, scores)[0].flatten()
@@ -302,7 +302,7 @@ class Beams:
         )
 
 
-def _linearized(problem: Problem) -> Average:
+def _linearized(problem: Problem) -> AverageLoss:
     """The average loss without further replays, which are slow: one linear map gives all scores."""
     zero = torch.zeros_like(parameters_to_vector(problem.parameters))
     problem.set(zero)
@@ -315,8 +315,8 @@ def _linearized(problem: Problem) -> Average:
             group = groups.setdefault(n, [])
             group.append(beams)
             if sum(b.costs.numel() for b in group) >= ENTRIES_AT_ONCE:
-                parts.append(_joined(groups.pop(n)))
-    parts += map(_joined, groups.values())
+                parts.append(_concatenated(groups.pop(n)))
+    parts += map(_concatenated, groups.values())
     _check_affine(problem, by_path[0])
 
     def average(theta: Vector) -> tuple[float, Vector]:
@@ -350,8 +350,8 @@ def _beams_of(problem: Problem, path: Trajectory) -> list[Beams]:
     return found
 
 
-def _joined(group: Sequence[Beams]) -> Beams:
-    """One after another."""
+def _concatenated(group: Sequence[Beams]) -> Beams:
+    """Concatenate along the beams."""
     sizes = torch.tensor([0, *(beams.costs.numel() for beams in group)]).cumsum(0).tolist()
     entries = [beams.entries + size for beams, size in zip(group, sizes, strict=False)]
     names = ("places", "slopes", "offset", "costs", "width", "mask", "share")
@@ -360,7 +360,7 @@ def _joined(group: Sequence[Beams]) -> Beams:
 
 
 def _gradient(values: Float[Tensor, " n"], parameters: Sequence[Tensor]) -> Float[Tensor, "n d"]:
-    """The derivative of every value after every weight."""
+    """The derivative of every value with respect to every weight."""
     each = torch.eye(len(values), dtype=values.dtype, device=values.device)
     found = torch.autograd.grad(values, parameters, each, is_grads_batched=True, allow_unused=True)
     return torch.cat(
@@ -374,7 +374,7 @@ def _gradient(values: Float[Tensor, " n"], parameters: Sequence[Tensor]) -> Floa
 
 @torch.no_grad()
 def _check_affine(problem: Problem, beams: Sequence[Beams]) -> None:
-    """Complain if scores of the first trajectory do not change with the weights as they should."""
+    """Refuse a scorer whose scores on the first trajectory are not affine in the weights."""
     generator = torch.Generator().manual_seed(0)
     for p in problem.parameters:
         p.copy_(torch.randn(p.shape, generator=generator))
@@ -384,6 +384,6 @@ def _check_affine(problem: Problem, beams: Sequence[Beams]) -> None:
         scores = transition.neighbors.scores
         if not torch.allclose(scores, expected.scores(theta), rtol=1e-6, atol=1e-6):
             raise ValueError(
-                "A certified minimum needs scores that are linear in the weights, but those of "
-                f"{type(problem.model).__name__} are not; pass `linear=False` for an estimate."
+                "A certified minimum needs scores that are linear in the weights, got a nonlinear "
+                f"{type(problem.model).__name__}; pass `linear=False` for an estimate."
             )

@@ -18,7 +18,8 @@ def loss_bound(
 
     Scores of two neighbors differ by at most S = `score_range`, costs by at most
     C = `cost_range`; there are at most n = `neighbors` of them, and k = `width`. With C > 0 each
-    bound is attained where costs are 0 or C and scores 0 or S, the dear ones high:
+    bound is attained where costs are 0 or C and scores 0 or S, with high scores for the expensive
+    neighbors:
 
     - perceptron_first, 1 < n; perceptron_last, k < n:  S
     - margin_last, k < n:  1 + S
@@ -28,9 +29,10 @@ def loss_bound(
     - cost_sensitive_margin_beam, 1 < n:  C + S
     - softmax_margin_beam:  log(k) + C + S if star(1) can fall out, k < n; else it is one of the
       n terms, log(1 + (n - 1) e^(C + S))
-    - weighted pairs:  C (1 + S) P, where P is the most pairs that a gap in the costs can part.
-      With p neighbors below the gap that is p (n - p) for all pairs, p = floor(n / 2); for the
-      hybrid min(p, k) (n - p), p = min(k, floor(n / 2)); for the bipartite k (n - k), k < n
+    - weighted pairs:  C (1 + S) P, where P is the largest number of pairs that a gap in the
+      costs can split. With p neighbors below the gap that is p (n - p) for all pairs,
+      p = floor(n / 2); for the hybrid min(p, k) (n - p), p = min(k, floor(n / 2)); for the
+      bipartite k (n - k), k < n
     - optimal_completion:  that of log_loss_neighbors, as KL(q || p) is convex in q, thus
       largest where q is one neighbor
     - minimum_risk, 1 < n:  C (attained if k < n, else approached as S grows)
@@ -45,12 +47,12 @@ def loss_bound(
     for name, value in (("score_range", score_range), ("cost_range", cost_range)):
         if not (isfinite(value) and value >= 0):
             raise ValueError(
-                f"`{name}` must be a finite number of at least 0, but {value} came; give the "
-                "largest difference between two neighbors of a beam."
+                f"`{name}` must be a finite number of at least 0, got {value}; pass the largest "
+                "difference between two neighbors of a beam."
             )
     if neighbors < 1:
         raise ValueError(
-            f"`neighbors` must be at least 1, but {neighbors} came; give the most that a beam has."
+            f"`neighbors` must be at least 1, got {neighbors}; pass the most that a beam can have."
         )
     return _largest(loss)(score_range, cost_range, check_width(width), neighbors)
 
@@ -72,7 +74,7 @@ def trajectory_bound(
     trajectory, or for a loss that is incurred once (minimum_risk): the largest of them.
 
     A transition into a terminal beam has width 1 (decision 2), and it may come early. So the
-    bound at each is the larger one of those for `width` and for 1.
+    bound at each transition is the larger of those for `width` and for 1.
 
     >>> margins = linear_score_range(radius=1.0, feature_norm=0.5, accumulate=True)
     >>> trajectory_bound("margin_last", horizon=4, score_range=margins, cost_range=1.0, width=2,
@@ -81,8 +83,8 @@ def trajectory_bound(
     """
     if horizon < 1:
         raise ValueError(
-            f"`horizon` must be at least 1, but {horizon} came; count the beams of the longest "
-            "trajectory, the initial one among them."
+            f"`horizon` must be at least 1, got {horizon}; count the beams of the longest "
+            "trajectory, including the initial one."
         )
 
     def largest(step: int, k: int) -> float:
@@ -102,7 +104,7 @@ def trajectory_bound(
 def linear_score_range(
     radius: float, feature_norm: float, *, accumulate: bool
 ) -> Callable[[int], float]:
-    """By how much scores theta . phi can differ among the neighbors of b_i.
+    """Bound the range of the scores theta . phi among the neighbors of b_i.
 
     |theta| <= R = `radius` and |phi| <= F = `feature_norm` per action give |theta . phi| <= R F,
     a range of 2 R F; where scores add up along a path (`accumulate`), i actions have 2 R F i.
@@ -112,7 +114,7 @@ def linear_score_range(
     """
     for name, value in (("radius", radius), ("feature_norm", feature_norm)):
         if not (isfinite(value) and value >= 0):
-            raise ValueError(f"`{name}` must be a finite number of at least 0, but {value} came.")
+            raise ValueError(f"`{name}` must be a finite number of at least 0, got {value}.")
     return lambda step: 2.0 * radius * feature_norm * (step if accumulate else 1)
 
 

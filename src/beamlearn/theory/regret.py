@@ -1,14 +1,10 @@
-"""What losses recorded while learning prove about the learned policies, from plain numbers.
-
-`certify` speaks of the uniform mixture of the iterates theta_1, ..., theta_m, `regret` of the
-best policy in hindsight beside them.
-"""
+"""Regret: the mean loss of the iterates against the best policy in hindsight."""
 
 from dataclasses import asdict, dataclass
 from math import isclose
 from typing import Any
 
-from .numbers import check_number
+from .numbers import check_finite
 
 
 @dataclass(frozen=True)
@@ -24,16 +20,16 @@ class Regret:
     epsilon_upper: float
     """The mean loss of the best policy that was found."""
     epsilon_lower: float | None = None
-    """What no policy can be better than, where that is proven."""
+    """A proven lower bound on the mean loss of any policy, if there is one."""
 
     @property
     def certified(self) -> bool:
-        """Is it known how far the best policy can be from the one that was found?"""
+        """Is there a proven lower bound?"""
         return self.epsilon_lower is not None
 
     @property
     def gap(self) -> float | None:
-        """How far at most."""
+        """How far the best policy that was found can be from the best one."""
         return None if self.epsilon_lower is None else self.epsilon_upper - self.epsilon_lower
 
     @property
@@ -43,7 +39,7 @@ class Regret:
 
     @property
     def gamma_upper(self) -> float | None:
-        """What the regret cannot exceed, where that is proven."""
+        """A proven upper bound on the regret, if there is one."""
         return None if self.epsilon_lower is None else self.loss - self.epsilon_lower
 
     def to_json(self) -> dict[str, Any]:
@@ -66,7 +62,7 @@ class Regret:
 def regret(
     losses_mean: float, hindsight_value: float, hindsight_lower: float | None = None
 ) -> Regret:
-    """Split the mean loss of the iterates by the best policy in hindsight.
+    """Split the mean loss of the iterates into the loss of the best policy and the regret.
 
     epsilon_m in [hindsight_lower, hindsight_value],  gamma_m = losses_mean - epsilon_m
 
@@ -75,15 +71,15 @@ def regret(
     >>> print(regret(0.75, 0.5, 0.25))
     mean loss 0.75 = best policy in hindsight 0.25 to 0.5 + regret 0.25 to 0.5
     """
-    check_number(losses_mean, "losses_mean")
-    check_number(hindsight_value, "hindsight_value")
+    check_finite(losses_mean, "losses_mean")
+    check_finite(hindsight_value, "hindsight_value")
     if hindsight_lower is not None:
-        check_number(hindsight_lower, "hindsight_lower")
+        check_finite(hindsight_lower, "hindsight_lower")
         rounded = isclose(hindsight_lower, hindsight_value, rel_tol=1e-6, abs_tol=1e-9)
         if hindsight_lower > hindsight_value and not rounded:
             raise ValueError(
-                f"`hindsight_lower` must not exceed `hindsight_value` = {hindsight_value:g}, but "
-                f"{hindsight_lower:g} came; one of them is not a bound on the least mean loss."
+                f"`hindsight_lower` must not exceed `hindsight_value` = {hindsight_value:g}, got "
+                f"{hindsight_lower:g}; one of them is not a bound on the least mean loss."
             )
         hindsight_lower = min(hindsight_lower, hindsight_value)
     return Regret(losses_mean, hindsight_value, hindsight_lower)

@@ -1,9 +1,9 @@
-"""A second look at the examples of a run: the best policy in hindsight, and single iterates."""
+"""Repeat a run on its own examples: the best policy in hindsight, and single iterates."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..evaluation.evaluate import incurred
+from ..evaluation.evaluate import on_policy_losses
 from ..learning.iterates import State
 from ..learning.learn import Round
 from ..tasks.experiment import first_model, put_weights, read_again, training_of
@@ -11,33 +11,35 @@ from ..training.batches import batches_of
 from ..training.trainer import Training
 from .certificate import Certificate
 from .hindsight import Hindsight, OnStep, best_in_hindsight
-from .iterate_selection import Selected, select
-from .run_certificate import Judged
+from .iterate_selection import SelectedIterate, select_iterate
+from .run_certificate import RunCertificate
 
 
-def training_again(judged: Judged, *, trajectories: bool = False) -> Training:
-    """The same training before its first round."""
-    kind, experiment = judged.kind, judged.experiment
-    train, dev = read_again(kind, experiment, judged.run)
+def rebuild_training(certified_run: RunCertificate, *, trajectories: bool = False) -> Training:
+    """The training of a run, as it was before its first round."""
+    kind, experiment = certified_run.kind, certified_run.experiment
+    train, dev = read_again(kind, experiment, certified_run.run)
     model = first_model(kind, experiment, train, "cpu")
-    return training_of(kind, model, train, dev, judged.learning, trajectories=trajectories)
+    return training_of(kind, model, train, dev, certified_run.learning, trajectories=trajectories)
 
 
-def hindsight(
-    judged: Judged, on_round: Callable[[int, int], None], on_step: OnStep | None = None
+def hindsight_of_run(
+    certified_run: RunCertificate,
+    on_round: Callable[[int, int], None],
+    on_step: OnStep | None = None,
 ) -> Hindsight:
     """The best policy on the run's own trajectories, which are collected again."""
-    training = training_again(judged, trajectories=True)
+    training = rebuild_training(certified_run, trajectories=True)
     paths = []
-    last = judged.evidence.rounds[-1]
+    last = certified_run.logged.rounds[-1]
     for event in training:
         if isinstance(event, Round) and event.trajectory is not None:
-            judged.check_round(event.number, event.losses.tolist())
+            certified_run.check_round(event.number, event.losses.tolist())
             paths.append(event.trajectory)
             on_round(event.number, last)
             if event.number == last:
                 break
-    learning = judged.learning
+    learning = certified_run.learning
     return best_in_hindsight(
         paths,
         training.scorer,
@@ -48,48 +50,58 @@ def hindsight(
     )
 
 
-def choose(judged: Judged, proof: Certificate, on_iterate: Callable[[], None]) -> Selected:
-    """Choose one of the kept iterates, write it as a policy, and bound its loss as `proof` does."""
+def select_and_save_iterate(
+    certified_run: RunCertificate, proof: Certificate, on_iterate: Callable[[], None]
+) -> SelectedIterate:
+    """Select one of the kept iterates, save it as a policy, and bound its loss as `proof` does."""
     losses = []
-    for later in later_losses(judged):
+    for later in losses_on_later_examples(certified_run):
         losses.append(later)
         on_iterate()
-    assert proof.delta is not None  # the losses of a run are no expectations
-    chosen = select(losses, upper=proof.upper, delta=proof.delta, clip=proof.clip)
-    state = list(judged.iterates.values())[chosen.index]
-    with judged.run.lock():
-        judged.run.save_model(state, "selected")
+    assert proof.delta is not None  # the losses of a run are not expectations
+    chosen = select_iterate(losses, upper=proof.upper, delta=proof.delta, clip=proof.clip)
+    state = list(certified_run.iterates.values())[chosen.index]
+    with certified_run.run.lock():
+        certified_run.run.save_model(state, "selected")
     return chosen
 
 
-def later_losses(judged: Judged) -> Iterator[list[float]]:
+def losses_on_later_examples(certified_run: RunCertificate) -> Iterator[list[float]]:
     """The losses of each kept iterate on all examples from its round on."""
-    batches = training_again(judged).batches(0)[: judged.evidence.rounds[-1]]
-    for number, state in judged.iterates.items():
-        later = losses_of(judged, state, batches[number - 1 :])
-        judged.check_round(number, later[: len(batches[number - 1])])
+    batches = rebuild_training(certified_run).batches(0)[: certified_run.logged.rounds[-1]]
+    for number, state in certified_run.iterates.items():
+        later = iterate_losses(certified_run, state, batches[number - 1 :])
+        certified_run.check_round(number, later[: len(batches[number - 1])])
         yield later
 
 
-def held_out_losses(judged: Judged, proof: Certificate, file: str) -> Iterator[tuple[int, float]]:
+def held_out_losses(
+    certified_run: RunCertificate, proof: Certificate, file: str
+) -> Iterator[tuple[int, float]]:
     """For each kept iterate: how many examples it had seen, and its mean loss on a file.
 
     The losses are counted as in `proof`.
     """
-    examples = judged.kind.examples(judged.model, judged.kind.read(file, judged.experiment))
-    batches = batches_of(examples, judged.learning.batch_size)
-    for number, state in sorted(judged.iterates.items()):
-        losses = proof.counted(losses_of(judged, state, batches))
-        yield judged.examples_before(number), sum(losses) / len(losses)
+    examples = certified_run.kind.examples(
+        certified_run.model, certified_run.kind.read(file, certified_run.experiment)
+    )
+    batches = batches_of(examples, certified_run.learning.batch_size)
+    for number, state in sorted(certified_run.iterates.items()):
+        losses = proof.counted(iterate_losses(certified_run, state, batches))
+        yield certified_run.examples_before(number), sum(losses) / len(losses)
 
 
-def losses_of(judged: Judged, state: State, batches: list[list[Any]]) -> list[float]:
+def iterate_losses(
+    certified_run: RunCertificate, state: State, batches: list[list[Any]]
+) -> list[float]:
     """The losses of an iterate along its own trajectories."""
-    learning, scorer = judged.learning, judged.model.scorer
-    put_weights(judged.model, {**judged.run.load_model(), **state}, judged.run.path)
-    found = incurred(
+    learning, scorer = certified_run.learning, certified_run.model.scorer
+    put_weights(
+        certified_run.model, {**certified_run.run.load_model(), **state}, certified_run.run.path
+    )
+    found = on_policy_losses(
         batches,
-        judged.model,
+        certified_run.model,
         scorer,
         learning.surrogate,
         learning.final_width,

@@ -1,4 +1,4 @@
-"""The theorems on a run: what its losses prove about the mixture of its iterates."""
+"""The theorems applied to a run: what its losses prove about the mixture of its iterates."""
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..learning.iterates import State, parted
+from ..learning.iterates import State, split_states
 from ..strategies import Continue, Interpolate, Stop
 from ..tasks.experiment import read_experiment, read_model
 from ..tasks.loading import task_of
@@ -16,54 +16,55 @@ from ..training.run import Run
 from ..training.settings import Learning
 from .certificate import Certificate, CostCertificate, certify, interpolation_alphas
 from .loss_bounds import linear_score_range, trajectory_bound
-from .run_losses import Evidence, NoGuaranteeError, qualified
+from .run_losses import CannotCertifyError, LoggedLosses, certifiable_losses
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A run whose losses the theorems speak of."""
+class RunCertificate:
+    """A run that the theorems apply to, and what follows for it."""
 
     run: Run
     kind: TaskSpec[Any, Any, Any]
     experiment: Experiment
     model: Model
-    evidence: Evidence
+    logged: LoggedLosses
     horizon: int
     """h of the longest trajectory of the whole run."""
 
     @classmethod
-    def open(cls, path: str | Path) -> "Judged":
-        """Find a run; an error with every reason if the theorems say nothing about it."""
+    def open(cls, path: str | Path) -> "RunCertificate":
+        """Open a run; an error with every reason if the theorems do not apply to it."""
         run = Run.open(path)
         kind = task_of(run)
         experiment = read_experiment(kind, run)
         model = read_model(kind, run, experiment, "cpu")
         warm = experiment.warm_start is not None
-        evidence = qualified(run, experiment.learning, model.scorer, warm)
-        return cls(run, kind, experiment, model, evidence, evidence.horizon)
+        logged = certifiable_losses(run, experiment.learning, model.scorer, warm)
+        return cls(run, kind, experiment, model, logged, logged.horizon)
 
-    def first(self, count: int) -> "Judged":
-        """The same run as it was after about so many examples, at the end of a round."""
-        rounds = self.evidence.rounds
+    def first(self, count: int) -> "RunCertificate":
+        """The same run as it was after about `count` examples, at the end of a round."""
+        rounds = self.logged.rounds
         last = rounds[min(max(count, 1), len(rounds)) - 1]
-        return replace(self, evidence=self.evidence.upto(bisect_right(rounds, last)))
+        return replace(self, logged=self.logged.upto(bisect_right(rounds, last)))
 
     @property
     def learning(self) -> Learning:
-        """How it was trained."""
+        """The settings that it was trained with."""
         return self.experiment.learning
 
-    def largest(self) -> float:
-        """u, from the radius of the weights and what the task says of features and costs."""
+    def largest_loss(self) -> float:
+        """u, from the radius of the weights and the task's ranges of features and costs."""
         learning, scorer = self.learning, self.model.scorer
         ranges = self.kind.ranges(self.model)
         cut = isinstance(learning.collection(1), Stop)
         if learning.radius is None or ranges is None or scorer.normalize is not None or cut:
-            raise NoGuaranteeError(
-                f"The losses of the run in {self.run.path} must be bounded, but nothing bounds "
-                "them: that takes a linear tagger without --normalize and --constrained, --radius "
-                "with the optimizer gradient or leader, and a strategy that goes to the end. Give "
-                "a bound that you know as --upper, or certify min(loss, U) with --clip U."
+            raise CannotCertifyError(
+                f"The losses of the run in {self.run.path} must be bounded, got a run without a "
+                "known bound. A bound follows for a linear tagger without `normalize` and "
+                "`constrained`, with `radius` and the optimizer gradient or leader, and a strategy "
+                "that goes to the end. Pass a bound that you know as `upper`, or use `clip` to "
+                "certify min(loss, clip)."
             )
         width = learning.final_width
         return trajectory_bound(
@@ -81,65 +82,70 @@ class Judged:
     def certificate(
         self, upper: float, delta: float = 0.05, *, clip: bool = False, count: int | None = None
     ) -> Certificate:
-        """Theorem 3, 4 or Eqs. (30), (31), as the strategy asks; after `count` examples.
+        """Theorem 3, 4 or Eqs. (30), (31), depending on the strategy; after `count` examples.
 
-        Eqs. (30) and (31) need to know how long the trajectories of the learned policy are. Where
-        that depends on what it does, the trajectories that were its own are counted instead.
+        Eqs. (30) and (31) need the length of the learned policy's trajectories. If that length
+        depends on the policy, its own trajectories are counted instead (Theorem 4).
         """
-        evidence = self.evidence if count is None else self.evidence.upto(count)
+        logged = self.logged if count is None else self.logged.upto(count)
         strategy = self.learning.collection(1)
-        flags, alphas = evidence.on_policy, None
+        flags, alphas = logged.on_policy, None
         if isinstance(strategy, Continue):
             flags = None
-        elif isinstance(strategy, Interpolate) and evidence.betas and self.kind.step_cost:
-            flags, alphas = None, interpolation_alphas(evidence.betas, max(2, self.horizon))
+        elif isinstance(strategy, Interpolate) and logged.betas and self.kind.step_cost:
+            flags, alphas = None, interpolation_alphas(logged.betas, max(2, self.horizon))
         return certify(
-            evidence.losses, upper=upper, delta=delta, on_policy=flags, alphas=alphas, clip=clip
+            logged.losses, upper=upper, delta=delta, on_policy=flags, alphas=alphas, clip=clip
         )
 
     def cost(self, certificate: Certificate) -> CostCertificate | None:
-        """Theorem 2, where the loss bounds the transition cost, and each c* is exact."""
-        summed = self.learning.reduction == "sum" and self.kind.step_cost is not None
-        if not (summed and self.learning.surrogate.bounds_cost) or any(self.evidence.optima):
+        """Theorem 2, if the loss bounds the transition cost and each c* is exact."""
+        summed = self.learning.reduction == "sum" and self.learning.surrogate.bounds_cost
+        if not (summed and self.exact) or any(self.logged.optima):
             return None
         return certificate.cost(0.0)
+
+    @property
+    def exact(self) -> bool:
+        """Does the oracle of the task's space know the exact completion costs?"""
+        return self.model.space([self.kind.sample(self.model)]).oracle().exact
 
     def share(self, delta: float = 0.05) -> Certificate | None:
         """A bound on the expected cost itself, as a share of the most that an output can cost.
 
-        Theorem 3 with that share in place of the loss: it needs trajectories of the learned
-        policy alone, and a task that says what a step can cost.
+        Theorem 3 with that share instead of the loss. It needs trajectories of the learned policy
+        alone, and a task with a known `step_cost`.
         """
         most = self.kind.step_cost
         if most is None or not isinstance(self.learning.collection(1), Continue):
             return None
-        found = zip(self.evidence.costs, self.evidence.steps, strict=True)
+        found = zip(self.logged.costs, self.logged.steps, strict=True)
         return certify([c / (most * max(n, 1)) for c, n in found], upper=1.0, delta=delta)
 
     @cached_property
     def iterates(self) -> dict[int, State]:
         """The iterates that the run kept, by their rounds."""
-        kept = parted(self.run.load_model("mixture"))
-        found = {number: kept[number] for number in kept if number <= self.evidence.rounds[-1]}
+        kept = split_states(self.run.load_model("mixture"))
+        found = {number: kept[number] for number in kept if number <= self.logged.rounds[-1]}
         if not found:
-            raise NoGuaranteeError(
-                f"None of the kept iterates in {self.run.path} is of the first "
-                f"{len(self.evidence)} examples; raise --examples, or keep more with --mixture."
+            raise CannotCertifyError(
+                f"None of the iterates kept in {self.run.path} is from the first "
+                f"{len(self.logged)} examples; raise `examples`, or keep more with `mixture`."
             )
         return found
 
     def examples_before(self, round: int) -> int:
-        """How many examples were learned from when a round began."""
-        return bisect_left(self.evidence.rounds, round)
+        """The number of examples used before a round began."""
+        return bisect_left(self.logged.rounds, round)
 
     def check_round(self, number: int, losses: list[float]) -> None:
-        """Refuse to go on if a round that is repeated does not find the losses that it logged."""
+        """Raise an error if a repeated round does not find the losses that it logged."""
         place = self.examples_before(number)
-        logged = self.evidence.losses[place : place + len(losses)]
+        logged = self.logged.losses[place : place + len(losses)]
         near = (abs(a - b) <= 1e-3 * max(1.0, abs(b)) for a, b in zip(losses, logged, strict=True))
         if not all(near):
-            raise NoGuaranteeError(
-                f"Round {number} of the run in {self.run.path}, done again, must find the losses "
-                "that were logged, but it finds others; its files were changed, or it was trained "
-                "on another device or version of torch."
+            raise CannotCertifyError(
+                f"Round {number} of the run in {self.run.path}, repeated, must give the losses "
+                "that were logged, got others; its files were changed, or it was trained on "
+                "another device or with another version of torch."
             )

@@ -1,4 +1,4 @@
-"""What a run logged of its examples, and whether the theorems speak of it."""
+"""The losses that a run logged, and whether the theorems apply to them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from ..training.run import Run
 from ..training.settings import Learning
 
 
-class NoGuaranteeError(ValueError):
-    """A run that the theorems say nothing about; the message has every reason."""
+class CannotCertifyError(ValueError):
+    """The theorems do not apply to a run; the message gives every reason."""
 
 
 @final
 @dataclass(frozen=True)
-class Evidence:
+class LoggedLosses:
     """One entry per example, in the order of training, each from before the update on it."""
 
     rounds: tuple[int, ...]
@@ -27,7 +27,7 @@ class Evidence:
     """c*(b_1)."""
     steps: tuple[int, ...]
     on_policy: tuple[bool, ...] | None
-    """Theorem 4's indicator; None: it was not logged."""
+    """Theorem 4's indicator; None if it was not logged."""
     betas: tuple[float, ...] | None
     """The probability of following the oracle, where the strategy interpolates."""
 
@@ -39,14 +39,14 @@ class Evidence:
         """h of the longest trajectory."""
         return max(self.steps) + 1
 
-    def upto(self, count: int) -> "Evidence":
-        """What was known after so many examples."""
+    def upto(self, count: int) -> "LoggedLosses":
+        """The first `count` entries."""
         cut = {name: field and field[:count] for name, field in vars(self).items()}
-        return Evidence(**cut)
+        return LoggedLosses(**cut)
 
 
-def evidence_of(records: Iterable[Mapping[str, Any]]) -> Evidence | None:
-    """Read rounds.jsonl; None if its rounds do not tell of single examples."""
+def read_logged_losses(records: Iterable[Mapping[str, Any]]) -> LoggedLosses | None:
+    """Read rounds.jsonl; None if its rounds do not list single examples."""
     rounds = [record for record in records if "examples" in record]
     if not rounds or not all("each" in record for record in rounds):
         return None
@@ -58,82 +58,82 @@ def evidence_of(records: Iterable[Mapping[str, Any]]) -> Evidence | None:
     def spread(values: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(v for v, count in zip(values, counts, strict=True) for _ in range(count))
 
-    return Evidence(
+    return LoggedLosses(
         rounds=spread([record["round"] for record in rounds]),
-        losses=chained(each, "losses"),
-        costs=chained(each, "costs"),
-        optima=chained(each, "optima"),
-        steps=chained(each, "steps"),
-        on_policy=chained(each, "on_policy") if flags else None,
+        losses=flatten_field(each, "losses"),
+        costs=flatten_field(each, "costs"),
+        optima=flatten_field(each, "optima"),
+        steps=flatten_field(each, "steps"),
+        on_policy=flatten_field(each, "on_policy") if flags else None,
         betas=None if None in betas else spread(betas),
     )
 
 
-def chained(each: Sequence[Mapping[str, Any]], name: str) -> tuple[Any, ...]:
-    """One field of all examples."""
+def flatten_field(each: Sequence[Mapping[str, Any]], name: str) -> tuple[Any, ...]:
+    """One field of all examples, in order."""
     return tuple(value for one in each for value in one[name])
 
 
 def obstacles(learning: Learning, scorer: nn.Module, warm: bool) -> list[str]:
-    """Why the theorems say nothing about a training; empty if they do.
+    """Why the theorems do not apply to a training; empty if they do.
 
-    `warm` says whether its first weights are those of another run.
+    `warm` says whether its first weights come from another run.
     """
     first, last = learning.first_width, learning.final_width
     found = {
-        "the rounds did not take examples in random order and log each loss; train with --stream": (
+        "the examples were not taken in random order with each loss logged; train with `stream`": (
             not learning.stream
         ),
-        f"of {learning.epochs} epochs all but the first saw their examples again, and what was "
-        "learned from an example says nothing new about it; train with --epochs 1": (
+        f"all but the first of its {learning.epochs} epochs saw their examples again, and the loss "
+        "of an example that was already learned from proves nothing; train with `epochs` = 1": (
             learning.epochs > 1
         ),
         "with dropout the recorded losses are not those of the policy; train with "
         f"{without_dropout(scorer)}": has_dropout(scorer),
-        f"the width went from {first} to {last}, so the iterates are policies of different "
-        "spaces; train at one width": first != last,
-        "its first weights are those of another run, which may have learned from the same "
-        "examples; train without --warm-start": warm,
+        f"the width went from {first} to {last}, so the iterates are policies for different "
+        "widths; train with one `width`": first != last,
+        "its first weights come from another run, which may have learned from the same examples; "
+        "train without `warm_start`": warm,
     }
     return [reason for reason, holds in found.items() if holds]
 
 
 def without_dropout(scorer: nn.Module) -> str:
-    """The options that leave nothing to chance."""
+    """The settings that turn dropout off."""
     words = any(hasattr(module, "word_dropout") for module in scorer.modules())
-    return "--dropout 0 and --word-dropout 0" if words else "--dropout 0"
+    return "`dropout` = 0 and `word_dropout` = 0" if words else "`dropout` = 0"
 
 
 def has_dropout(scorer: nn.Module) -> bool:
-    """Does it draw anything at random in training?"""
+    """Does the scorer draw anything at random in training?"""
     rates = [m.p for m in scorer.modules() if isinstance(m, nn.Dropout)]
     rates += [m.dropout for m in scorer.modules() if isinstance(m, nn.RNNBase)]
     rates += [getattr(m, "word_dropout", 0.0) for m in scorer.modules()]
     return any(rate > 0 for rate in rates)
 
 
-def qualified(run: Run, learning: Learning, scorer: nn.Module, warm: bool) -> Evidence:
-    """The evidence of a run that the theorems speak of; otherwise an error with every reason."""
+def certifiable_losses(run: Run, learning: Learning, scorer: nn.Module, warm: bool) -> LoggedLosses:
+    """The logged losses of a run; an error with every reason if the theorems do not apply."""
     reasons = obstacles(learning, scorer, warm)
-    evidence = evidence_of(run.rounds())
-    if evidence is None and not reasons:
-        reasons.append("no round is logged yet; train it with --resume")
+    logged = read_logged_losses(run.rounds())
+    if logged is None and not reasons:
+        reasons.append("no round is logged yet; train it with `resume`")
     strategy = learning.collection(1)
-    if evidence is not None and evidence.on_policy is None and not isinstance(strategy, Continue):
+    if logged is not None and logged.on_policy is None and not isinstance(strategy, Continue):
         reasons.append(
             f"the log lacks the on-policy flags that {type(strategy).__name__.lower()} needs; "
-            "restore rounds.jsonl from a copy, or train anew"
+            "restore rounds.jsonl from a copy, or train again"
         )
     if not reasons and not one_pass(run.rounds(), learning.final_width):
         reasons.append(
             "rounds.jsonl is not the log of one pass at one width; restore it from a copy, or "
-            "train anew"
+            "train again"
         )
-    if evidence is None or reasons:
-        raise NoGuaranteeError(
-            f"The theorems say nothing about the run in {run.path}: {'. Also, '.join(reasons)}."
+    if logged is None or reasons:
+        raise CannotCertifyError(
+            f"The theorems do not apply to the run in {run.path}: {'. Also, '.join(reasons)}."
         )
-    return evidence
+    return logged
 
 
 def one_pass(records: Iterable[Mapping[str, Any]], width: int) -> bool:

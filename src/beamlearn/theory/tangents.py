@@ -1,4 +1,4 @@
-"""A bundle of tangents: what they prove of the minimum of a convex function over a ball."""
+"""Tangents of a convex function: what they prove about its minimum over a ball."""
 
 import torch
 from jaxtyping import Float
@@ -6,13 +6,13 @@ from torch import Tensor
 
 Vector = Float[Tensor, " d"]
 LEVEL = 0.7
-"""How far up from the lower bound to the value the next point should be."""
+"""The level of the next point, as a share of the way from the lower bound to the value."""
 LARGEST = 100
-"""Tangents that are not needed are dropped beyond so many."""
+"""Beyond this many, tangents that are not needed are dropped."""
 
 
-class Bundle:
-    """Tangents height_j + slope_j . theta of a convex function, and what they say of the ball."""
+class Tangents:
+    """Tangents height_j + slope_j . theta of a convex function, and their bounds over a ball."""
 
     def __init__(self, radius: float) -> None:
         self.radius = radius
@@ -20,10 +20,10 @@ class Bundle:
         self.slopes: Float[Tensor, "j d"] = torch.zeros(0, 0)
         self.gram: Float[Tensor, "j j"] = torch.zeros(0, 0)
         self.weights: list[Float[Tensor, " j"]] = []
-        """Of the tangents at the points that `search` looked at last."""
+        """Weights of the tangents at the two points that `search` computed last."""
 
     def add(self, point: Vector, value: float, slope: Vector) -> None:
-        """Add the tangent at a point; complain if the function is below one that was there."""
+        """Add the tangent at a point; refuse a value below an earlier tangent."""
         height = (value - slope @ point)[None]
         if not self.weights:
             self.heights, self.slopes = height, slope[None]
@@ -37,7 +37,7 @@ class Bundle:
         self.gram = self.slopes @ self.slopes.T
 
     def _drop(self) -> None:
-        """Forget tangents that the last points did not rest on, the oldest first."""
+        """Drop old tangents that the last points did not depend on."""
         if len(self.heights) < LARGEST:
             return
         needed = (self.weights[0] > 0) | (self.weights[1] > 0)
@@ -48,7 +48,7 @@ class Bundle:
     def search(
         self, best: Vector, value: float, lower: float, enough: float
     ) -> tuple[float, Vector]:
-        """Raise the lower bound as far as the tangents prove; then say where to look next."""
+        """Raise the lower bound as far as the tangents prove; return it and the next point."""
         while True:
             lower = max([lower, *map(self.bound, self.weights)])
             _check_below(lower, value)
@@ -81,7 +81,7 @@ class Bundle:
         return center - self.weights[number] @ self.slopes
 
     def _inside(self, inner: Vector, outer: Vector) -> Vector:
-        """The last point in the ball on the way from `inner`, which is there, to `outer`."""
+        """The last point in the ball on the way from `inner`, which lies in it, to `outer`."""
         if float(outer.norm()) <= self.radius:
             return outer
         way = outer - inner
@@ -91,11 +91,11 @@ class Bundle:
 
 
 def _check_below(bound: float, value: float) -> None:
-    """Refuse a function that is not convex, which shows where its tangents lie above it."""
+    """Refuse a function that is not convex: one of its tangents lies above it."""
     if bound - value > 1e-8 * max(1.0, abs(value)):
         raise ValueError(
-            f"A certified minimum needs a loss that is convex in the weights, but {value} came "
-            f"where its tangents are at {bound}; declare the loss with `convex=False`, or pass "
+            f"A certified minimum needs a loss that is convex in the weights, got {value} where "
+            f"its tangents are at {bound}; declare the loss with `convex=False`, or pass "
             "`linear=False` for an estimate."
         )
 

@@ -3,7 +3,7 @@
 from time import monotonic
 from typing import Any, final
 
-from ..learning.iterates import joined
+from ..learning.iterates import join_states
 from ..learning.learn import Round
 from .run import Checkpoint, Run, RunError
 from .trainer import Training, Validation
@@ -33,7 +33,7 @@ class Checkpointer:
         if training.average is not None:
             self.run.save_model(training.average.state, "average")
         if training.reservoir is not None:
-            self.run.save_model(joined(training.reservoir.iterates), "mixture")
+            self.run.save_model(join_states(training.reservoir.iterates), "mixture")
         self.save(training)
 
     def save(self, training: Training) -> None:

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
 
 from ..evaluation.evaluate import Evaluation, evaluate
-from ..learning.iterates import Average, Reservoir, joined, parted
+from ..learning.iterates import Average, Reservoir, join_states, split_states
 from ..learning.learn import BestOnValidation, Round, Task, learn, minibatches
 from ..learning.optimizers import FollowTheLeader, ProjectedGradient, project
 from ..learning.seeds import seed_of
@@ -175,9 +175,9 @@ class Training:
             if name not in self.frozen:  # they may be large, and are the same
                 tensors[f"best.{name}"] = value
         moments = self.optimizer.state_dict()["state"]
-        tensors |= {f"optimizer.{name}": value for name, value in joined(moments).items()}
+        tensors |= {f"optimizer.{name}": value for name, value in join_states(moments).items()}
         kept = {} if self.reservoir is None else self.reservoir.iterates
-        tensors |= {f"iterate.{name}": value for name, value in joined(kept).items()}
+        tensors |= {f"iterate.{name}": value for name, value in join_states(kept).items()}
         if self.average is not None:
             tensors |= {f"average.{name}": value for name, value in self.average.state.items()}
         cost = self.best.cost if self.best.state else None
@@ -205,9 +205,9 @@ class Training:
             group, _, rest = name.partition(".")
             groups[group][rest] = value
         self.scorer.load_state_dict(groups["model"])
-        moments = parted(_copied(groups["optimizer"]))
+        moments = split_states(_copied(groups["optimizer"]))
         if self.reservoir is not None:
-            iterates = parted(groups["iterate"])
+            iterates = split_states(groups["iterate"])
             self.reservoir.iterates = {number: iterates[number] for number in facts["iterates"]}
         if self.average is not None:
             self.average.count, self.average.state = round, _copied(groups["average"])

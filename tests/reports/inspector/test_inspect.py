@@ -12,7 +12,7 @@ from inspected_runs import NASTY, inspected, runs
 
 import beamlearn as bl
 from beamlearn.cli.main import run as beamlearn
-from beamlearn.learning.iterates import Mixture, learned
+from beamlearn.learning.iterates import Mixture, learned_parameters
 from beamlearn.reports.inspector import InputRequest, InspectedSearch, RequestError, inspect_input
 from beamlearn.reports.inspector.inspected_search import Answer, difference, inspect_search
 from beamlearn.reports.inspector.page import page
@@ -181,7 +181,7 @@ def test_where_two_runs_differ(both):
 
 def test_a_mixture_looks_with_the_iterate_of_the_example(folder):
     (run,) = inspected(folder, "one")
-    before = learned(run.model.scorer)
+    before = learned_parameters(run.model.scorer)
     silent = {name: torch.zeros_like(value) for name, value in before.items()}
     run.model.mixture = Mixture(run.model.scorer, [before, silent])
     scores = {
@@ -189,7 +189,7 @@ def test_a_mixture_looks_with_the_iterate_of_the_example(folder):
         for number in range(run.size)
     }
     assert scores == {True, False}
-    for name, value in learned(run.model.scorer).items():
+    for name, value in learned_parameters(run.model.scorer).items():
         assert torch.equal(value, before[name])
 
 

@@ -9,10 +9,10 @@ from rich.progress import Progress
 
 from ...reports.bound import Curve, check_drawable, draw_bound
 from ...theory.certificate import Certificate
-from ...theory.numbers import probably, rounded_up
+from ...theory.numbers import confidence_phrase, round_up
 from ...theory.regret import regret
-from ...theory.rerun import choose, held_out_losses, hindsight
-from ...theory.run_certificate import Judged
+from ...theory.rerun import held_out_losses, hindsight_of_run, select_and_save_iterate
+from ...theory.run_certificate import RunCertificate
 from ...training.settings import SettingsError
 
 POINTS = 24
@@ -37,43 +37,45 @@ def certify(
         raise SettingsError("`upper` or `clip` can be given, got both; leave out one of them.")
     if figure is not None:
         check_drawable(figure)
-    judged = Judged.open(run)
+    certified_run = RunCertificate.open(run)
     if examples is not None:
-        judged = judged.first(examples)
-    u = clip if clip is not None else judged.largest() if upper is None else upper
-    proof = judged.certificate(u, delta, clip=clip is not None)
-    kept = len(judged.iterates) if with_selection or test is not None else 0
+        certified_run = certified_run.first(examples)
+    u = clip if clip is not None else certified_run.largest_loss() if upper is None else upper
+    proof = certified_run.certificate(u, delta, clip=clip is not None)
+    kept = len(certified_run.iterates) if with_selection or test is not None else 0
     found: dict[str, Any] = {"certificate": proof.to_json()}
     told = [str(proof)]
-    if (cost := judged.cost(proof)) is not None:
+    if (cost := certified_run.cost(proof)) is not None:
         found["cost"] = cost.to_json()
         told.append(str(cost))
-    if (share := judged.share(delta)) is not None:
+    if (share := certified_run.share(delta)) is not None:
         found["share"] = share.to_json()
         told.append(in_shares(share))
     population: list[tuple[int, float]] = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
         if with_regret:
-            found["regret"], sentence = regret_of(judged, progress)
+            found["regret"], sentence = regret_of(certified_run, progress)
             told.append(sentence)
         if with_selection:
             bar = progress.add_task("selecting", total=kept)
-            chosen = choose(judged, proof, on_iterate=lambda: progress.advance(bar))
-            number = list(judged.iterates)[chosen.index]
+            chosen = select_and_save_iterate(
+                certified_run, proof, on_iterate=lambda: progress.advance(bar)
+            )
+            number = list(certified_run.iterates)[chosen.index]
             found["selection"] = {**chosen.to_json(), "round": number}
             told.append(f"{chosen}\nIt is that of round {number}: --policy selected.")
         if test is not None:
             bar = progress.add_task("measuring", total=kept)
-            for seen, loss in held_out_losses(judged, proof, test):
+            for seen, loss in held_out_losses(certified_run, proof, test):
                 population.append((seen + 1, loss))
                 progress.advance(bar)
     if population:
         found["test_loss"] = sum(loss for _, loss in population) / len(population)
         told.append(f"On {test} the kept iterates have a mean loss of {found['test_loss']:.4g}.")
     if figure is not None:
-        draw_bound(Curve(growing(judged, proof), so_far(population)), figure)
+        draw_bound(Curve(growing(certified_run, proof), so_far(population)), figure)
         told.append(f"The figure is in {figure}.")
-    found["assumptions"] = assumptions(judged)
+    found["assumptions"] = assumptions(certified_run)
     told.append("\n".join(["This holds", *(f"- {line};" for line in found["assumptions"])]))
     print(json.dumps(found) if as_json else "\n\n".join(told))
 
@@ -82,13 +84,13 @@ def in_shares(share: Certificate) -> str:
     """A certificate of the costs themselves."""
     vacuous = " Vacuous: no share is above 1." if share.vacuous else ""
     return (
-        f"{probably(share.delta)} the expected cost of an output, as a share of the most that it "
-        f"can be, is at most {rounded_up(share.bound)} (Theorem 3 on the costs: "
+        f"{confidence_phrase(share.delta)} the expected cost of an output, as a share of the most "
+        f"that it can be, is at most {round_up(share.bound)} (Theorem 3 on the costs: "
         f"{share.empirical_loss:.4g} seen, {share.deviation:.4g} deviation).{vacuous}"
     )
 
 
-def regret_of(judged: Judged, progress: Progress) -> tuple[dict[str, Any], str]:
+def regret_of(certified_run: RunCertificate, progress: Progress) -> tuple[dict[str, Any], str]:
     """The best policy in hindsight and the regret against it."""
     collecting = progress.add_task("collecting trajectories", total=None)
     optimizing = progress.add_task("optimizing in hindsight", total=None, visible=False)
@@ -97,21 +99,23 @@ def regret_of(judged: Judged, progress: Progress) -> tuple[dict[str, Any], str]:
         told = f"{value:.4g}" if lower is None else f"{lower:.4g} to {value:.4g}"
         progress.update(optimizing, visible=True, description=f"hindsight {evaluations}: {told}")
 
-    best = hindsight(
-        judged, lambda done, of: progress.update(collecting, completed=done, total=of), on_step
+    best = hindsight_of_run(
+        certified_run,
+        lambda done, of: progress.update(collecting, completed=done, total=of),
+        on_step,
     )
-    losses = judged.evidence.losses
+    losses = certified_run.logged.losses
     split = regret(sum(losses) / len(losses), best.value, best.lower)
     return {**split.to_json(), "evaluations": best.evaluations}, str(split)
 
 
-def growing(judged: Judged, proof: Certificate) -> list[Certificate]:
+def growing(certified_run: RunCertificate, proof: Certificate) -> list[Certificate]:
     """The same certificate after more and more examples, evenly on a logarithmic scale."""
-    whole = len(judged.evidence)
+    whole = len(certified_run.logged)
     counts = sorted({round(whole ** (0.4 + 0.6 * i / (POINTS - 1))) for i in range(POINTS)})
     assert proof.delta is not None  # the losses of a run are no expectations
     return [
-        judged.certificate(proof.upper, proof.delta, clip=proof.clip, count=count)
+        certified_run.certificate(proof.upper, proof.delta, clip=proof.clip, count=count)
         for count in counts
     ]
 
@@ -124,9 +128,9 @@ def so_far(population: list[tuple[int, float]]) -> list[tuple[int, float]]:
     ]
 
 
-def assumptions(judged: Judged) -> list[str]:
+def assumptions(certified_run: RunCertificate) -> list[str]:
     """What the numbers rest on that no program can check, and what they are about."""
-    learning = judged.learning
+    learning = certified_run.learning
     return [
         f"for a beam of {learning.final_width} and losses that are a {learning.reduction} along "
         "each trajectory",
@@ -134,7 +138,7 @@ def assumptions(judged: Judged) -> list[str]:
         "them, if one was kept, and no theorem speaks of the best on validation",
         "if the examples are independent draws of one population, and the vocabulary was chosen "
         "before",
-        f"if no trajectory has more than {judged.horizon} beams",
+        f"if no trajectory has more than {certified_run.horizon} beams",
         "if --delta, --upper, --clip, --examples and the end of training were chosen before the "
         "losses were seen; each statement, and each point of a figure, by itself",
     ]

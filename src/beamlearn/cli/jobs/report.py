@@ -19,8 +19,8 @@ from ...tasks.experiment import VALIDATION, load, read_experiment
 from ...tasks.loading import task_of
 from ...tasks.settings import Experiment
 from ...tasks.task import Report, TaskSpec
-from ...theory.run_certificate import Judged
-from ...theory.run_losses import NoGuaranteeError
+from ...theory.run_certificate import RunCertificate
+from ...theory.run_losses import CannotCertifyError
 from ...training.run import CONFIG, MODEL, Run, RunError
 from ...training.settings import SettingsError
 from ..console import say, with_progress
@@ -53,15 +53,15 @@ def report(
         )
     if clip is not None and not (isfinite(clip) and clip > 0):
         raise SettingsError(
-            f"`clip` must be a finite number above 0, but {clip} came; give the largest loss that "
-            "is to count in full, such as --clip 1."
+            f"`clip` must be a finite number above 0, got {clip}; give the largest loss that "
+            "counts in full, such as 1."
         )
     if (folder / ABOUT).is_file():
         given = {"test": test, "widths": widths, "clip": clip}
         for name in (name for name, value in given.items() if value is not None):
             raise SettingsError(
                 f"`{name}` goes with a run, but {folder} holds a comparison, which was tested "
-                f"already; leave out --{name}."
+                "already; leave it out."
             )
         page = report_of_comparison(read_comparison(folder), folder)
     elif (folder / CONFIG).is_file():
@@ -71,7 +71,7 @@ def report(
     else:
         raise RunError(
             f"{folder} must be a run folder or hold a comparison, but neither {CONFIG} nor {ABOUT} "
-            "is in it; give what was the --out of `beamlearn train` or `beamlearn compare`."
+            "is in it; give a folder that `beamlearn train` or `beamlearn compare` wrote."
         )
     out = folder / PAGE if out is None else out
     try:
@@ -80,7 +80,7 @@ def report(
     except OSError as error:
         raise SettingsError(
             f"`out` must be a file that can be written, but the system says: {error}; choose "
-            "another --out."
+            "another one."
         ) from None
     say(Console(stderr=True), f"The report is in {out}.")
 
@@ -156,22 +156,22 @@ def table(reports: list[Report], task: TaskSpec[Any, Any, Any]) -> Table:
 def certified(run: Run, experiment: Experiment, clip: float | None) -> Proof | str | None:
     """What the run proves; why not, if it was meant to; None if it was not."""
     try:
-        judged = Judged.open(run.path)
-    except NoGuaranteeError as error:
+        certified_run = RunCertificate.open(run.path)
+    except CannotCertifyError as error:
         return str(error) if experiment.learning.stream or clip is not None else None
-    told: list[str] = []
-    curve, share = None, judged.share()
+    sentences: list[str] = []
+    curve, share = None, certified_run.share()
     try:
-        upper = judged.largest() if clip is None else clip
-    except NoGuaranteeError as error:
-        told.append(str(error))
+        upper = certified_run.largest_loss() if clip is None else clip
+    except CannotCertifyError as error:
+        sentences.append(str(error))
     else:
-        proof = judged.certificate(upper, clip=clip is not None)
-        curve, cost = Curve(growing(judged, proof)), judged.cost(proof)
+        proof = certified_run.certificate(upper, clip=clip is not None)
+        curve, cost = Curve(growing(certified_run, proof)), certified_run.cost(proof)
         said = [str(one).splitlines() for one in (proof, cost) if one is not None]
-        told += [lines[0] for lines in said]
-        told += [said[0][-1]] if proof.vacuous else []
+        sentences += [lines[0] for lines in said]
+        sentences += [said[0][-1]] if proof.vacuous else []
     if share is not None:
-        told.append(in_shares(share))
-    told.append(f"This holds {'; '.join(assumptions(judged))}.")
-    return Proof(curve, share, tuple(told))
+        sentences.append(in_shares(share))
+    sentences.append(f"This holds {'; '.join(assumptions(certified_run))}.")
+    return Proof(curve, share, tuple(sentences))

@@ -152,9 +152,10 @@ def inspect_search(
     task: TaskSpec[Any, Any, Any], model: Model, subject: Subject, width: int, number: int = 0
 ) -> InspectedSearch:
     """Search one input; a mixture draws its iterate by the `number` of the example."""
-    parts = [[number]] if model.mixture is None else model.mixture.parts(number + 1)
-    found = [searched(task, model, subject, width) for numbers in parts if number in numbers]
-    return found[0]
+    if model.mixture is None:
+        return searched(task, model, subject, width)
+    with model.mixture.using(model.mixture.place_of(number)):
+        return searched(task, model, subject, width)
 
 
 @torch.no_grad()

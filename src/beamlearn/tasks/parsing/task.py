@@ -15,6 +15,7 @@ from .report import ParsingReport, examples_of, report
 from .sentences import ParsedSentences, read_sentences
 from .settings import ParsingExperiment
 from .space import ParsingExample
+from .tree import Tree
 
 
 @final
@@ -64,6 +65,9 @@ class ParsingTask(TaskSpec[ParsingExperiment, ParsedSentences, Parser]):
 
     def examples(self, model: Parser, data: ParsedSentences) -> list[ParsingExample]:
         return examples_of(model, data)
+
+    def sample(self, model: Parser) -> ParsingExample:
+        return model.encode(["word"], ["tag"], Tree((0,), ("root",)))
 
     def describe_validation(self, found: Evaluation, validation: ParsedSentences) -> str:
         words = sum(map(len, validation.words))

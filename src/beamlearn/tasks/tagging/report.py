@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from ...evaluation.calibration import calibration_error
-from ...evaluation.error_profile import NO_NUMBERS, Profile
+from ...evaluation.error_profile import NO_NUMBERS, ErrorProfile
 from ...evaluation.evaluate import Evaluation
 from ..decoding import evaluated, in_order
 from .bio import is_bio, span_scores
@@ -37,7 +37,7 @@ class TaggingReport:
     calibration_error: float
     """The expected calibration error of the confidences of single tags."""
     words_per_second: float
-    profile: Profile = field(compare=False, repr=False)
+    profile: ErrorProfile = field(compare=False, repr=False)
     """Where errors happen; not part of `to_json`."""
     evaluation: Evaluation = field(compare=False, repr=False)
     """Sentence by sentence, in the order of the data; not part of `to_json`."""
@@ -91,7 +91,7 @@ def report(
         search_error_rate=costs.search_error_rate,
         calibration_error=calibration_error(sure, correct),
         words_per_second=len(right) / seconds,
-        profile=Profile.of(width, costs, sure, correct),
+        profile=ErrorProfile.of(width, costs, sure, correct),
         evaluation=costs,
         **spans,
     )

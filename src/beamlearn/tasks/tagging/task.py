@@ -69,6 +69,9 @@ class TaggingTask(TaskSpec[TaggingExperiment, TaggedSentences, Tagger]):
             model.encode(words, tags) for words, tags in zip(data.words, data.tags, strict=True)
         ]
 
+    def sample(self, model: Tagger) -> TaggingExample:
+        return model.encode(["word"], model.lexicon.tags[:1])
+
     def ranges(self, model: Tagger) -> Ranges | None:
         if not isinstance(model.scorer, LinearTagger) or model.settings.constrained:
             return None  # constraints let one tag force others

@@ -12,7 +12,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from ...evaluation.calibration import calibration_error
-from ...evaluation.error_profile import NO_NUMBERS, Profile
+from ...evaluation.error_profile import NO_NUMBERS, ErrorProfile
 from ...evaluation.evaluate import Evaluation
 from ..decoding import evaluated, in_order
 from .decode import transduce
@@ -47,7 +47,7 @@ class TransductionReport:
     sources_per_second: float
     words_per_second: float
     """Output tokens per second."""
-    profile: Profile = field(compare=False, repr=False)
+    profile: ErrorProfile = field(compare=False, repr=False)
     """Where errors happen; not part of `to_json`."""
     evaluation: Evaluation = field(compare=False, repr=False)
     """Source by source, in the order of the data; not part of `to_json`."""
@@ -92,7 +92,7 @@ def report(
         calibration_error=calibration_error(sure, certain),
         sources_per_second=len(outputs) / seconds,
         words_per_second=sum(map(len, best)) / seconds,
-        profile=Profile.of(width, costs, sure, certain),
+        profile=ErrorProfile.of(width, costs, sure, certain),
         evaluation=costs,
     )
 

@@ -74,6 +74,9 @@ class TransductionTask(TaskSpec[TransductionExperiment, Pairs, Transducer]):
     def examples(self, model: Transducer, data: Pairs) -> list[TransductionExample]:
         return [model.encode(*pair) for pair in zip(data.sources, data.references, strict=True)]
 
+    def sample(self, model: Transducer) -> TransductionExample:
+        return model.encode("a", ["a"])
+
     def describe_validation(self, found: Evaluation, validation: Pairs) -> str:
         share = float((found.costs > 0).double().mean())
         return f"{share:.2%} of the outputs cost something, {found.cost:.3f} on average"
