@@ -11,7 +11,6 @@ from .evaluation.evaluate import Evaluation as Evaluation
 from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.evaluate import incurred as incurred
 from .evaluation.evaluate import on_policy_losses as on_policy_losses
-from .evaluation.evaluate import on_policy_losses as on_policy_losses
 from .learning.collect import beam_trajectory as beam_trajectory
 from .learning.iterates import Average as Average
 from .learning.iterates import Mixture as Mixture
