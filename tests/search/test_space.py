@@ -706,7 +706,7 @@ class Misshapen(bl.Scorer):
 @pytest.mark.parametrize("shape", [(2, 3), (2, 1, 4), (1, 1, 3), (2, 2, 3), (2, 1, 3, 1)], ids=str)
 def test_scores_of_a_wrong_shape_are_refused(shape):
     space = TaggingSpace([[0], [0]], 3)
-    message = r"The scorer must give scores of shape \(2, 1, 3\) \(examples, slots, actions\), but "
+    message = r"The scorer must give scores of shape \(2, 1, 3\) \(examples, slots, actions\), got "
     with pytest.raises(ValueError, match=message):
         bl.beam_search(space, Misshapen(*shape))
     with pytest.raises(ValueError, match=message):
