@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from taggers import TableTagger, corpora
 
 import beamlearn as bl
+from beamlearn.evaluation.evaluate import evaluate_search
+from beamlearn.learning.collect import search_trajectory
 
 
 @settings(max_examples=20)
@@ -159,3 +161,21 @@ def test_final_scores_keep_their_gradient():
     scorer = bl.LinearScorer(lambda path: {"n": len(path)}, names=["n"])
     (gradient,) = torch.autograd.grad(bl.beam_trajectory(space, scorer).final_scores, scorer.theta)
     assert gradient.tolist() == [3.0]
+
+
+@settings(max_examples=20)
+@given(st.lists(trees(), min_size=1, max_size=4), widths, finishes)
+def test_a_search_that_is_done_is_evaluated_as_a_trajectory(forest, k, finish):
+    space, scorer = stacked(forest), stacked_scorer(forest)
+    result = bl.beam_search(space, scorer, k, finish=finish)
+    found = evaluate_search(result, scorer, finish=finish)
+    path = bl.beam_trajectory(space, scorer, k, finish=finish)
+    again = search_trajectory(result, finish=finish)
+    assert again.increased == path.increased
+    assert again.costs == path.costs
+    assert again.beams == path.beams
+    assert torch.equal(found.costs, path.final_costs)
+    assert torch.equal(found.increases, path.increases)
+    right = bl.beam_trajectory(space, scorer, 1, strategy="oracle", finish=finish)
+    better = right.final_scores > path.final_scores
+    assert torch.equal(found.search_errors, (found.regrets > 0) & better)

@@ -10,10 +10,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from ..learning.collect import beam_trajectory
+from ..learning.collect import beam_trajectory, search_trajectory
 from ..learning.learn import Task
 from ..learning.trajectory import Trajectory
 from ..losses import AnyLoss
+from ..search.beam_search import SearchResult
 from ..search.scorer import Scorer
 from ..search.space import Finish
 from ..strategies import Oracle
@@ -147,30 +148,45 @@ def evaluate(
     model errors. The scorer is in evaluation mode meanwhile.
     """
     parts = []
-    steps, rises = [_nothing()], [_nothing()]
     with evaluating(scorer):
         for batch in batches:
-            space = task.space(batch)
-            path = beam_trajectory(space, scorer, width, finish=finish)
-            regrets = path.final_costs - path.oracle.initial()
-            regrets = regrets.masked_fill(regrets.abs() <= path.oracle.tolerance, 0.0)
-            found = [path.final_costs, regrets, path.increases]
-            if references:
-                right = beam_trajectory(space, scorer, 1, strategy=Oracle(), finish=finish)
-                found.append((regrets > 0) & (right.final_scores > path.final_scores))
-            parts.append(found)
-            for numbers, increased in numbered_increases(path):
-                steps.append(numbers.cpu())
-                rises.append(numbers[increased].cpu())
+            path = beam_trajectory(task.space(batch), scorer, width, finish=finish)
+            parts.append(_evaluation(path, scorer if references else None))
     if not parts:
         raise ValueError("`batches` must hold at least one batch, got none.")
-    costs, regrets, increases, *errors = (torch.cat(field) for field in zip(*parts, strict=True))
+    return merge_evaluations(parts)
+
+
+@torch.no_grad()
+def evaluate_search(
+    result: SearchResult, scorer: Scorer, *, finish: Finish | None = None
+) -> Evaluation:
+    """Compare what a search found with the right answers, as `evaluate` does with references.
+
+    Nothing is decoded again; `finish` is that of the search.
+    """
+    with evaluating(scorer):
+        return _evaluation(search_trajectory(result, finish=finish), scorer)
+
+
+def _evaluation(path: Trajectory, scorer: Scorer | None) -> Evaluation:
+    """What a trajectory of the learned policy cost; search errors if there is a scorer."""
+    regrets = path.final_costs - path.oracle.initial()
+    regrets = regrets.masked_fill(regrets.abs() <= path.oracle.tolerance, 0.0)
+    errors = None
+    if scorer is not None:
+        right = beam_trajectory(path.space, scorer, 1, strategy=Oracle(), finish=path.finish)
+        errors = (regrets > 0) & (right.final_scores > path.final_scores)
+    steps, rises = [_nothing()], [_nothing()]
+    for numbers, increased in numbered_increases(path):
+        steps.append(numbers.cpu())
+        rises.append(numbers[increased].cpu())
     steps_at = torch.bincount(torch.cat(steps))
     return Evaluation(
-        costs,
+        path.final_costs,
         regrets,
-        increases,
-        errors[0] if errors else None,
+        path.increases,
+        errors,
         steps_at=steps_at,
         increases_at=torch.bincount(torch.cat(rises), minlength=len(steps_at)),
     )

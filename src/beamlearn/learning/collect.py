@@ -12,6 +12,7 @@ from ..check import check_steps, check_width
 from ..search.beam import (
     Beam,
     Selection,
+    Step,
     advance,
     effective_width,
     expand,
@@ -23,6 +24,7 @@ from ..search.beam import (
     take,
     transition_cost,
 )
+from ..search.beam_search import SearchResult
 from ..search.check_tensors import check_shape
 from ..search.neighbors import Move, Neighbors
 from ..search.oracle import Oracle
@@ -210,6 +212,52 @@ class ZeroScorer(Scorer):
         self, memory: tuple[SearchSpace[Any], int, int], nodes: Any, move: Move
     ) -> tuple[SearchSpace[Any], int, int]:
         return memory[0], *move.slots.shape
+
+
+def search_trajectory(
+    result: SearchResult, oracle: Oracle | None = None, *, finish: Finish | None = None
+) -> Trajectory:
+    """The trajectory of a search that is done: its beams with their costs.
+
+    Only the oracle goes through the beams once more, and nothing is scored. So the neighbors that
+    were dropped have no scores here, and no loss can be computed. `finish` is that of the search.
+    """
+    space, zero = result.trace.space, ZeroScorer()
+    oracle = space.oracle() if oracle is None else oracle
+    beam, memory, costs = initial_beam(space, zero), oracle.start(), oracle.initial()[:, None]
+    transitions: list[Transition] = []
+    steps = iter(result.trace.steps)
+    for step in steps:
+        neighbors = expand(space, zero, beam)
+        completion = oracle.costs(memory, beam.nodes)
+        check_shape(completion, tuple(neighbors.local.shape), "costs", "oracle")
+        here = _taken(step, replace(neighbors, completion=_stay(completion, beam, costs)), oracle)
+        transitions.append(here)
+        settled = settled_beam(step)
+        if settled is not None:
+            last = final_choice(settled, neighbors.scale)
+            last = replace(last, completion=here.costs[step.settled][..., None])
+            transitions.append(replace(_taken(next(steps), last, oracle), final=True))
+        beam, move = advance(space, zero, beam, step)
+        costs = move.keep(here.costs)
+        if beam.examples.numel() > 0:
+            memory = oracle.advance(memory, beam.nodes, move)
+    width = max((step.slots.shape[1] for step in result.trace.steps), default=1)
+    return Trajectory(space, oracle, width, finish_of(space, finish), transitions)
+
+
+def _taken(step: Step, neighbors: Neighbors, oracle: Oracle) -> Transition:
+    """A transition of the learned policy, which was taken already."""
+    costs = neighbors.unmasked_costs.gather(-1, step.slots * neighbors.actions + step.actions)
+    reached = costs.masked_fill(~step.kept, torch.inf).amin(dim=-1)
+    return Transition(
+        replace(neighbors, completion=None),
+        step.kept.sum(dim=-1),
+        step,
+        costs.masked_fill(~step.kept, 0.0),
+        reached - neighbors.least_cost > oracle.tolerance,
+        torch.ones_like(step.ended),
+    )
 
 
 def _stay(

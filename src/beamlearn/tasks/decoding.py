@@ -1,14 +1,15 @@
 """Decode many sentences in batches of similar lengths; answers come back in the original order."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, Generic, TypeVar
 
 import torch
 
-from ..evaluation.evaluate import Evaluation, evaluate, evaluating, merge_evaluations
+from ..evaluation.evaluate import Evaluation, evaluate_search, evaluating, merge_evaluations
 from ..search.beam_search import SearchResult, beam_search
 from ..training.batches import batches_of
 from .task import Model
@@ -57,19 +58,48 @@ def batched(
             yield batch, model.mixture.using(place)
 
 
-def evaluated(
-    model: Model, examples: Sequence[Sized], width: int, batch_size: int = 64
-) -> Evaluation:
-    """Decode examples and compare them with the references, in their order."""
-    numbers: list[int] = []
+@dataclass(frozen=True)
+class Decoded(Generic[Found]):
+    """What a model says of examples with right answers, each of which was decoded once."""
+
+    answers: list[Found]
+    evaluation: Evaluation
+    """Example by example; the answers are in the same order, that of the input."""
+    seconds: float
+    """What decoding took, without the comparison with the right answers."""
+
+
+def decoded(
+    model: Model,
+    examples: Iterable[Sentence],
+    width: int,
+    batch_size: int,
+    read: Callable[[Sequence[Sentence], SearchResult], Sequence[Found]],
+) -> Decoded[Found]:
+    """Decode examples, `read` the answers off each search, and compare with the right ones."""
+    began, comparing = perf_counter(), 0.0
+    answers: dict[int, Found] = {}
     parts: list[Evaluation] = []
     places = [NumberedSentence(example, number) for number, example in enumerate(examples)]
     for batch, weights in batched(model, places, batch_size):
-        numbers.extend(place.number for place in batch)
         chosen = [place.sentence for place in batch]
         with weights:
-            parts.append(evaluate([chosen], model, model.scorer, width, references=True))
-    return merge_evaluations(parts).placed(torch.tensor(numbers))
+            result = search(model, chosen, width)
+            found = read(chosen, result)
+            paused = perf_counter()
+            parts.append(evaluate_search(result, model.scorer))
+            comparing += perf_counter() - paused
+        answers |= zip((place.number for place in batch), found, strict=True)
+    seconds = perf_counter() - began - comparing
+    evaluation = merge_evaluations(parts).placed(torch.tensor(list(answers)))
+    return Decoded(in_order(answers.items()), evaluation, seconds)
+
+
+def evaluated(
+    model: Model, examples: Iterable[Sized], width: int, batch_size: int = 64
+) -> Evaluation:
+    """Decode examples and compare them with the references, in their order."""
+    return decoded(model, examples, width, batch_size, lambda batch, _: batch).evaluation
 
 
 @torch.no_grad()

@@ -112,7 +112,7 @@ def test_only_empty_sentences():
 
 
 def test_nothing_to_report():
-    with pytest.raises(ValueError, match="at least one batch, but none came"):
+    with pytest.raises(ValueError, match="at least one evaluation, got none"):
         report(small(), [], [], 2)
 
 

@@ -1,6 +1,6 @@
 """Parse sentences: the best trees, n-best lists and confidences."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 
 import torch
@@ -69,18 +69,23 @@ def parse(
     )
     for numbers, batch, result in searched(parser, encoded, width, nbest, batch_size):
         slots = None if confidence or nbest > 1 else 1
-        parsings = _parsings(parser, list(map(len, batch)), result, nbest, slots)
+        parsings = read_parsings(parser, batch, result, nbest, slots)
         yield from zip(numbers, parsings, strict=True)
 
 
-def _parsings(
-    parser: Parser, lengths: Sequence[int], result: SearchResult, nbest: int, slots: int | None
+def read_parsings(
+    parser: Parser,
+    batch: Sequence[Sized],
+    result: SearchResult,
+    nbest: int = 1,
+    slots: int | None = None,
 ) -> list[Parsing]:
     """Read n-best lists and confidences off a search, for all its sentences at once.
 
     Python looks at all trees of a sentence only where it has to: for lists, and for marks, which
     mean something only in a whole tree. `slots` is how many hypotheses are read; None: all.
     """
+    lengths = list(map(len, batch))
     taken = result.trace.final_actions if slots is None else result.trace.best_actions(slots)
     words = torch.tensor(lengths, device=taken.device)
     heads, makers = build(parser.system, parser.actions, words, taken)

@@ -1,7 +1,7 @@
 """How good a parser is, at one beam width."""
 
 from dataclasses import asdict, dataclass, field
-from time import perf_counter
+from functools import partial
 from typing import Any
 
 import torch
@@ -9,9 +9,9 @@ import torch
 from ...evaluation.calibration import calibration_error
 from ...evaluation.error_profile import NO_NUMBERS, ErrorProfile
 from ...evaluation.evaluate import Evaluation
-from ..decoding import evaluated, in_order
+from ..decoding import decoded
 from .attachment import Attachment, arcs_of, attachment
-from .decode import parse
+from .decode import read_parsings
 from .model import Parser
 from .sentences import ParsedSentences
 from .space import ParsingExample
@@ -48,18 +48,17 @@ class ParsingReport:
 
 
 def report(
-    parser: Parser, data: ParsedSentences, width: int = 8, *, batch_size: int = 64
+    parser: Parser, data: ParsedSentences, width: int = 8, *, batch_size: int = 128
 ) -> ParsingReport:
     """Parse sentences with a beam of `width` and compare with their right trees."""
-    began = perf_counter()
-    parsings = in_order(parse(parser, data.words, data.tags, width))
-    seconds = perf_counter() - began
+    examples = examples_of(parser, data)
+    found = decoded(parser, examples, width, batch_size, partial(read_parsings, parser))
+    parsings, costs = found.answers, found.evaluation
     right: list[bool] = []
     confidence: list[float] = []
     for tree, parsing in zip(data.trees, parsings, strict=True):
         right += map(tuple.__eq__, arcs_of(tree), arcs_of(parsing.tree))
         confidence += parsing.confidence
-    costs = evaluated(parser, examples_of(parser, data), width, batch_size)
     sure, correct = torch.tensor(confidence), torch.tensor(right, dtype=torch.bool)
     return ParsingReport(
         width=width,
@@ -69,7 +68,7 @@ def report(
         increases_per_example=costs.increases_per_example,
         search_error_rate=costs.search_error_rate,
         calibration_error=calibration_error(sure, correct),
-        words_per_second=len(right) / seconds,
+        words_per_second=len(right) / found.seconds,
         profile=ErrorProfile.of(width, costs, sure, correct),
         evaluation=costs,
     )

@@ -1,6 +1,6 @@
 """Tag sentences: the best tags, n-best lists and confidences."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass
 
 import torch
@@ -49,14 +49,15 @@ def tag(
     """
     encoded = (tagger.encode(words) for words in sentences)
     for numbers, batch, result in searched(tagger, encoded, width, nbest, batch_size):
-        taggings = _taggings(tagger.lexicon.tags, list(map(len, batch)), result, nbest)
+        taggings = read_taggings(tagger, batch, result, nbest)
         yield from zip(numbers, taggings, strict=True)
 
 
-def _taggings(
-    names: Sequence[str], lengths: Sequence[int], result: SearchResult, nbest: int
+def read_taggings(
+    tagger: Tagger, batch: Sequence[Sized], result: SearchResult, nbest: int = 1
 ) -> list[Tagging]:
     """Read n-best lists and confidences off a search, for all its sentences at once."""
+    names, lengths = tagger.lexicon.tags, list(map(len, batch))
     tags = result.trace.final_actions
     scores = result.nbest_scores.double().masked_fill(~result.nbest_mask, -torch.inf)
     shares = scores.softmax(dim=-1)

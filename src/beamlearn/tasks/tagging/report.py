@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from time import perf_counter
+from functools import partial
 from typing import Any
 
 import torch
@@ -10,9 +10,9 @@ import torch
 from ...evaluation.calibration import calibration_error
 from ...evaluation.error_profile import NO_NUMBERS, ErrorProfile
 from ...evaluation.evaluate import Evaluation
-from ..decoding import evaluated, in_order
+from ..decoding import decoded
 from .bio import is_bio, span_scores
-from .decode import tag
+from .decode import read_taggings
 from .model import Tagger
 
 
@@ -65,10 +65,9 @@ def report(
 ) -> TaggingReport:
     """Tag sentences with a beam of `width` and compare with their right tags."""
     check_pairs(words, tags)
-    examples = [tagger.encode(w, t) for w, t in zip(words, tags, strict=True)]
-    began = perf_counter()
-    taggings = in_order(tag(tagger, words, width, batch_size=batch_size))
-    seconds = perf_counter() - began
+    examples = (tagger.encode(w, t) for w, t in zip(words, tags, strict=True))
+    found = decoded(tagger, examples, width, batch_size, partial(read_taggings, tagger))
+    taggings, costs = found.answers, found.evaluation
     right: list[bool] = []
     known: list[bool] = []
     confidence: list[float] = []
@@ -77,7 +76,7 @@ def report(
         known += [word in tagger.lexicon for word in sentence]
         confidence += tagging.confidence
     correct, seen = torch.tensor(right, dtype=torch.bool), torch.tensor(known, dtype=torch.bool)
-    costs, sure = evaluated(tagger, examples, width, batch_size), torch.tensor(confidence)
+    sure = torch.tensor(confidence)
     best = [tagging.tags for tagging in taggings]
     spans = span_scores(tags, best) if is_bio(tagger.lexicon.tags) else {}
     return TaggingReport(
@@ -90,7 +89,7 @@ def report(
         increases_per_example=costs.increases_per_example,
         search_error_rate=costs.search_error_rate,
         calibration_error=calibration_error(sure, correct),
-        words_per_second=len(right) / seconds,
+        words_per_second=len(right) / found.seconds,
         profile=ErrorProfile.of(width, costs, sure, correct),
         evaluation=costs,
         **spans,

@@ -53,10 +53,12 @@ def transduce(
     """
     encoded = (transducer.encode(source) for source in sources)
     for numbers, _, result in searched(transducer, encoded, width, nbest, batch_size):
-        yield from zip(numbers, _transductions(transducer, result, nbest), strict=True)
+        yield from zip(numbers, read_transductions(transducer, result, nbest), strict=True)
 
 
-def _transductions(transducer: Transducer, result: SearchResult, nbest: int) -> list[Transduction]:
+def read_transductions(
+    transducer: Transducer, result: SearchResult, nbest: int
+) -> list[Transduction]:
     """Read n-best lists off a search, for all its sources at once."""
     actions = result.trace.final_actions.tolist()
     scores = result.nbest_scores.double().masked_fill(~result.nbest_mask, -torch.inf)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from time import perf_counter
 from typing import Any, TypeVar
 
 import torch
@@ -14,9 +13,11 @@ from sacrebleu.metrics.chrf import CHRF
 from ...evaluation.calibration import calibration_error
 from ...evaluation.error_profile import NO_NUMBERS, ErrorProfile
 from ...evaluation.evaluate import Evaluation
-from ..decoding import evaluated, in_order
-from .decode import transduce
+from ...search.beam_search import SearchResult
+from ..decoding import decoded
+from .decode import Transduction, read_transductions
 from .model import Transducer
+from .space import TransductionExample
 
 Found = TypeVar("Found")
 
@@ -66,9 +67,13 @@ def report(
     batch_size: int = 64,
 ) -> TransductionReport:
     """Transduce sources with a beam of `width` and compare with their references."""
-    began = perf_counter()
-    found = in_order(transduce(transducer, sources, width, nbest=width, batch_size=batch_size))
-    seconds = perf_counter() - began
+    examples = (transducer.encode(*pair) for pair in zip(sources, references, strict=True))
+
+    def read(_: Sequence[TransductionExample], result: SearchResult) -> list[Transduction]:
+        return read_transductions(transducer, result, width)
+
+    decodings = decoded(transducer, examples, width, batch_size, read)
+    found, costs, seconds = decodings.answers, decodings.evaluation, decodings.seconds
     outputs = [one.output for one in found]
     correct = [text in right for text, right in compared(transducer, outputs, references)]
     lists = compared(transducer, [one.nbest for one in found], references)
@@ -76,8 +81,6 @@ def report(
     cut = transducer.symbols.target.cut
     best = [one.nbest[0].tokens for one in found]
     right = [[cut(text) for text in several] for several in references]
-    examples = [transducer.encode(*pair) for pair in zip(sources, references, strict=True)]
-    costs = evaluated(transducer, examples, width, batch_size)
     sure, certain = torch.tensor([one.confidence for one in found]), torch.tensor(correct)
     return TransductionReport(
         width=width,
