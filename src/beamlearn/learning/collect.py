@@ -18,10 +18,8 @@ from ..search.beam import (
     final_choice,
     finish_of,
     initial_beam,
-    policy,
     settled_beam,
     take,
-    transition_cost,
 )
 from ..search.neighbors import Move, Neighbors
 from ..search.oracle import Oracle
@@ -30,7 +28,8 @@ from ..search.scorer import ParallelScorer, Scorer
 from ..search.space import Finish, SearchSpace
 from ..strategies import Oracle as FollowOracle
 from ..strategies import Proposal, Strategy, as_strategy
-from .trajectory import Trajectory, Transition
+from .trajectory import Trajectory
+from .transition import Transition, learned_transition
 
 
 def beam_trajectory(
@@ -128,8 +127,9 @@ class Collector:
 
     def transition(self, beam: Beam, neighbors: Neighbors) -> Transition:
         """The transition that the strategy takes."""
-        learned = policy(neighbors, self.width, self.finish).singleton()
-        increased = transition_cost(neighbors, learned) > self.oracle.tolerance
+        learned, increased = learned_transition(
+            neighbors, self.width, self.finish, self.oracle.tolerance
+        )
         chosen = self.strategy.next_beam(
             Proposal(
                 neighbors, learned, increased, self.width, self.finish, self.round, self.generator
