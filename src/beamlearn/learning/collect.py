@@ -19,10 +19,8 @@ from ..search.beam import (
     final_choice,
     finish_of,
     initial_beam,
-    policy,
     settled_beam,
     take,
-    transition_cost,
 )
 from ..search.beam_search import SearchResult
 from ..search.check_tensors import check_shape
@@ -33,7 +31,8 @@ from ..search.scorer import ParallelScorer, Scorer
 from ..search.space import Finish, SearchSpace
 from ..strategies import Oracle as FollowOracle
 from ..strategies import Proposal, Strategy, as_strategy
-from .trajectory import Trajectory, Transition
+from .trajectory import Trajectory
+from .transition import Transition, learned_transition
 
 
 def beam_trajectory(
@@ -131,8 +130,9 @@ class Collector:
 
     def transition(self, beam: Beam, neighbors: Neighbors) -> Transition:
         """The transition that the strategy takes."""
-        learned = policy(neighbors, self.width, self.finish).singleton()
-        increased = transition_cost(neighbors, learned) > self.oracle.tolerance
+        learned, increased = learned_transition(
+            neighbors, self.width, self.finish, self.oracle.tolerance
+        )
         chosen = self.strategy.next_beam(
             Proposal(
                 neighbors, learned, increased, self.width, self.finish, self.round, self.generator

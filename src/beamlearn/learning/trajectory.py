@@ -11,54 +11,17 @@ from torch import Tensor
 
 from ..check import check_choice, check_example
 from ..losses import AnyLoss, check_needs
-from ..search.beam import (
-    Beam,
-    Step,
-    advance,
-    effective_width,
-    expand,
-    final_choice,
-    initial_beam,
-    policy,
-    scored,
-    settled_beam,
-    transition_cost,
-)
+from ..search.beam import Beam, advance, effective_width, expand, initial_beam, scored
 from ..search.history import History, Recorder, transition_row
-from ..search.neighbors import Neighbors
 from ..search.oracle import Oracle
 from ..search.scorer import ParallelScorer, Scorer
 from ..search.space import Expansion, Finish, SearchSpace
 from ..search.trace import Trace
 from ..search.visits import Visits, visits_of
+from .transition import Transition, learned_transition
 
 if TYPE_CHECKING:
     from ..reports.search_drawing import Drawing
-
-
-@dataclass(frozen=True)
-class Transition:
-    """One visited beam b_i of every running example, and where the trajectory went from it."""
-
-    neighbors: Neighbors
-    """A_{b_i}, with the scores and costs that the loss at b_i is made of."""
-    width: Int[Tensor, " batch"]
-    """The width of the transition: k, or 1 into a terminal beam."""
-    step: Step
-    costs: Float[Tensor, "batch k"]
-    """c* of the nodes of b_{i+1}; zeros in empty slots."""
-    increased: Bool[Tensor, " batch"]
-    """Does the learned policy raise the cost here (whether or not it was followed)?"""
-    on_policy: Bool[Tensor, " batch"]
-    """Would the learned policy alone have led here (see `Trajectory.on_policy`)?"""
-    final: bool = False
-    """Is it the choice among finished hypotheses, right after the transition to them?"""
-
-    def without_scores(self) -> "Transition":
-        """The same without the memory that the scores of all neighbors take."""
-        local = self.neighbors.local
-        zeros = local.new_zeros(()).expand_as(local)
-        return replace(self, neighbors=replace(self.neighbors, local=zeros))
 
 
 @dataclass(frozen=True)
@@ -135,7 +98,7 @@ class Trajectory:
     @cached_property
     def final_costs(self) -> Float[Tensor, " batch"]:
         """c*(b_h), the cost of the output (or, after a stop, of the best it can still become)."""
-        return self._per_example(lambda t: torch.where(t.step.ended, _beam_minimum(t), 0.0))
+        return self._per_example(lambda t: torch.where(t.step.ended, t.next_cost(), 0.0))
 
     @cached_property
     def final_scores(self) -> Float[Tensor, " batch"]:
@@ -183,9 +146,9 @@ class Trajectory:
         transitions: list[Transition] = []
         for transition in self.transitions:
             if transition.final:
-                transitions.append(_rescored_final_choice(transition, transitions[-1]))
+                transitions.append(transition.rescored_after(transitions[-1]))
                 continue
-            rescored = _rescored(transition, expand(self.space, scorer, beam))
+            rescored = transition.rescored(expand(self.space, scorer, beam))
             transitions.append(rescored)
             beam, _ = advance(self.space, scorer, beam, rescored.step)
         return replace(self, transitions=[*map(self._with_policy_updated, transitions)])
@@ -201,13 +164,13 @@ class Trajectory:
         scores, depth, given = self.oracle.initial().new_zeros(len(self), 1), 0, iter(numbers)
         for transition in self.transitions:
             if transition.final:
-                transitions.append(_rescored_final_choice(transition, transitions[-1]))
+                transitions.append(transition.rescored_after(transitions[-1]))
                 continue
             known = transition.neighbors
             expansion = Expansion(known.actions, known.terminal, known.legal, known.ending)
             examples, kept = transition.step.examples, known.kept
             beam = Beam(examples, None, None, scores, kept, known.finished, depth)
-            rescored = _rescored(transition, scored(scorer, beam, expansion, next(given)))
+            rescored = transition.rescored(scored(scorer, beam, expansion, next(given)))
             transitions.append(rescored)
             depth += 1
             scores = rescored.step.move.keep(rescored.step.scores)
@@ -216,12 +179,9 @@ class Trajectory:
     def _with_policy_updated(self, transition: Transition) -> Transition:
         """Recompute what the learned policy does, from the current scores of the neighbors."""
         neighbors = transition.neighbors
-        learned = policy(neighbors, self.width, self.finish).singleton()
-        return replace(
-            transition,
-            width=effective_width(neighbors, self.width, self.finish),
-            increased=transition_cost(neighbors, learned) > self.oracle.tolerance,
-        )
+        _, increased = learned_transition(neighbors, self.width, self.finish, self.oracle.tolerance)
+        width = effective_width(neighbors, self.width, self.finish)
+        return replace(transition, width=width, increased=increased)
 
     @cached_property
     def visits(self) -> Visits:
@@ -252,21 +212,7 @@ class Trajectory:
 
     def detach(self) -> "Trajectory":
         """The same trajectory without the gradient of its scores."""
-        return replace(
-            self,
-            transitions=[
-                replace(
-                    t,
-                    neighbors=replace(
-                        t.neighbors,
-                        local=t.neighbors.local.detach(),
-                        offset=t.neighbors.offset.detach(),
-                    ),
-                    step=replace(t.step, scores=t.step.scores.detach()),
-                )
-                for t in self.transitions
-            ],
-        )
+        return replace(self, transitions=[t.detached() for t in self.transitions])
 
     def _groups(self) -> Iterator[dict[int, Transition]]:
         """Group transitions with equally many neighbors, by step, up to a bounded size."""
@@ -288,22 +234,6 @@ class Trajectory:
                 total = part.new_zeros(len(self))
             total = total.index_add(0, transition.step.examples, part)
         return torch.zeros(len(self)) if total is None else total
-
-
-def _rescored_final_choice(transition: Transition, before: Transition) -> Transition:
-    """A final choice among hypotheses that were rescored in the transition to them."""
-    settled = settled_beam(before.step)
-    assert settled is not None  # or there would be no choice
-    return _rescored(transition, final_choice(settled, before.neighbors.scale))
-
-
-def _rescored(transition: Transition, neighbors: Neighbors) -> Transition:
-    """The same transition from neighbors with new scores."""
-    step = transition.step
-    neighbors = replace(neighbors, completion=transition.neighbors.completion)
-    entries = neighbors.look_up(step.slots * neighbors.actions + step.actions)
-    scores = entries.scores.masked_fill(~step.ranked, 0.0)
-    return replace(transition, neighbors=neighbors, step=replace(step, scores=scores))
 
 
 ENTRIES_AT_ONCE = 1 << 18
@@ -338,7 +268,3 @@ def _incur_last(transition: Transition, loss: AnyLoss, width: int) -> tuple[Tens
     scores, costs, mask = (field[ended] for field in fields)
     examples = transition.step.examples[ended]
     return torch.zeros_like(examples), examples, loss(scores, costs, width, mask)
-
-
-def _beam_minimum(transition: Transition) -> Float[Tensor, " batch"]:
-    return transition.costs.masked_fill(~transition.step.kept, torch.inf).amin(dim=-1)
