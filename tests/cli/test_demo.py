@@ -11,7 +11,7 @@ from beamlearn.cli.demo import run_demo
 from beamlearn.cli.demo.conversations import conversation_of, file_of, split, spoken, write_parts
 from beamlearn.cli.demo.example import Example, Reading, Tally, choose, follow, legible, tally
 from beamlearn.cli.demo.measured import WIDTHS
-from beamlearn.cli.demo.telling import tell_example
+from beamlearn.cli.demo.wording import describe_example
 from beamlearn.data import hkcancor
 from beamlearn.data.text import DataError
 from beamlearn.reports import figure_file as drawing
@@ -166,7 +166,7 @@ def test_an_example_is_told():
     wrong = Reading(("B-v", "B-y", "B-v"), (2, None, None))
     kept = Reading(right, (2, 3, 1))
     console = plain()
-    tell_example(console, Example(("我", "哋", "係"), right, wrong, kept), Tally(5, 2))
+    describe_example(console, Example(("我", "哋", "係"), right, wrong, kept), Tally(5, 2))
     text = console.file.getvalue()
     assert "我哋/r  係/v" in text
     assert "我/v  哋/y  係/v" in text

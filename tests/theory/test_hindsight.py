@@ -8,9 +8,10 @@ from spaces import HammingTask, RecurrentScorer, TableScorer
 import beamlearn as bl
 from beamlearn.learning.optimizers import ProjectedGradient, project
 from beamlearn.losses import LOSSES, surrogate
-from beamlearn.theory import hindsight
+from beamlearn.theory import hindsight_problem
 from beamlearn.theory import tangents as bundle
-from beamlearn.theory.hindsight import Problem, best_in_hindsight
+from beamlearn.theory.hindsight import best_in_hindsight
+from beamlearn.theory.hindsight_problem import Problem
 
 CONVEX = [name for name, loss in LOSSES.items() if loss.convex]
 GOALS = [["101", "10"], ["011"], ["110", "0", "101"]]
@@ -62,7 +63,7 @@ def averages(problem, points):
     total = torch.zeros(len(points), dtype=points.dtype)
     problem.set(torch.zeros_like(points[0]))
     for path in problem.paths:
-        for found in hindsight._beams_of(problem, path):
+        for found in hindsight_problem._beams_of(problem, path):
             features = torch.zeros(found.costs.numel(), points.shape[1], dtype=points.dtype)
             features[found.entries, found.places] = found.slopes
             scores = (points @ features.T).view(-1, found.costs.shape[1])
@@ -97,7 +98,7 @@ def test_the_minimum_of_a_convex_loss_is_found_and_proven(name):
     assert found.weights["theta"].norm() <= radius + 1e-9
 
     problem = Problem(paths, scorer_of(), loss, "sum")
-    walked = subgradient_run(hindsight._linearized(problem), 12, radius)
+    walked = subgradient_run(hindsight_problem.linearized(problem), 12, radius)
     assert found.lower <= walked
     assert found.value <= walked + 1e-4 * max(1.0, walked)
     generator = torch.Generator().manual_seed(0)
@@ -116,7 +117,7 @@ def test_one_linear_map_gives_the_losses_of_all_replays(name, accumulate, reduct
     scorer = scorer_of(accumulate)
     problem = Problem(collect(name, scorer), scorer, LOSSES[name], reduction)
     generator = torch.Generator().manual_seed(0)
-    mapped = hindsight._linearized(problem)
+    mapped = hindsight_problem.linearized(problem)
     for _ in range(3):
         theta = torch.randn(12, generator=generator, dtype=torch.float64)
         value, slope = problem(theta)
@@ -144,7 +145,7 @@ def test_many_weights_are_certified_by_replays(monkeypatch):
     paths = collect("log_loss_neighbors", scorer)
     options = {"radius": 1.0, "tolerance": 1e-4}
     one = best_in_hindsight(paths, scorer, "log_loss_neighbors", **options)
-    monkeypatch.setattr(hindsight, "DERIVATIVES_AT_ONCE", 0)
+    monkeypatch.setattr(hindsight_problem, "DERIVATIVES_AT_ONCE", 0)
     monkeypatch.setattr(bundle, "LARGEST", 6)
     two = best_in_hindsight(paths, scorer, "log_loss_neighbors", **options)
     assert two.certified

@@ -47,13 +47,13 @@ def with_settings(**groups: type[Settings]) -> Callable[[Callable[..., None]], C
 def option(name: str, field: FieldInfo, panel: str) -> inspect.Parameter:
     """The option of one setting; None if it is not given."""
     kind, choices = kind_of(field.annotation)
-    told = field.description or name.replace("_", " ").capitalize() + "."
+    description = field.description or name.replace("_", " ").capitalize() + "."
     if not field.is_required() and field.default is not None:
-        told += f" (default: {str(field.default).lower()})"
+        description += f" (default: {str(field.default).lower()})"
     flag = "--" + name.replace("_", "-")
     declared = typer.Option(
         f"{flag}/--no-{flag[2:]}" if kind is bool else flag,
-        help=told,
+        help=description,
         metavar="|".join(choices) if choices else None,
         show_default=False,
         rich_help_panel=panel.capitalize(),

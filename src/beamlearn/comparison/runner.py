@@ -58,8 +58,8 @@ def compare(
 
     Interrupted at any moment and called again, it goes on where it was: finished entries are
     read back, begun ones resumed. Every process has one thread. When an entry fails, `on_failure`
-    is told at once, and the others are still finished before a `CompareError` says which one and
-    why.
+    hears of it at once, and the others are still finished before a `CompareError` says which one
+    failed and why.
     """
     names = [entry.name for entry in entries]
     if len(set(names)) < len(names):

@@ -88,16 +88,16 @@ def words(comparison: Comparison) -> str:
     metric, seeds = comparison.metric, comparison.seeds
     unit = " in percent" if metric.rate else ""
     over = f", mean ± standard deviation over {seeds} seeds" if seeds > 1 else ", one seed"
-    told = (
+    text = (
         f"Shown is {metric.spoken}{unit} on {Path(comparison.test).name} "
         f"({comparison.examples:,} examples){over}; {'less' if metric.lower else 'more'} is "
         "better, and the best of each column is bold. A line is named by how it was trained and "
         "by the width of the beam in training; columns are widths in testing."
     )
     if not comparison.tests:
-        return told
+        return text
     return (
-        f"{told}\n\n`+` costs less than {comparison.baseline} at the same width in testing with "
+        f"{text}\n\n`+` costs less than {comparison.baseline} at the same width in testing with "
         "p < 0.05, `++` with p < 0.01; `-` and `--` cost more. The p-values are those of a paired "
         "sign-flip test on the costs of the examples, averaged over the seeds, after Holm's "
         "correction over the lines of a column."

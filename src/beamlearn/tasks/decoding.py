@@ -59,7 +59,7 @@ def batched(
 
 
 @dataclass(frozen=True)
-class Decoded(Generic[Found]):
+class Decodings(Generic[Found]):
     """What a model says of examples with right answers, each of which was decoded once."""
 
     answers: list[Found]
@@ -75,7 +75,7 @@ def decoded(
     width: int,
     batch_size: int,
     read: Callable[[Sequence[Sentence], SearchResult], Sequence[Found]],
-) -> Decoded[Found]:
+) -> Decodings[Found]:
     """Decode examples, `read` the answers off each search, and compare with the right ones."""
     began, comparing = perf_counter(), 0.0
     answers: dict[int, Found] = {}
@@ -92,7 +92,7 @@ def decoded(
         answers |= zip((place.number for place in batch), found, strict=True)
     seconds = perf_counter() - began - comparing
     evaluation = merge_evaluations(parts).placed(torch.tensor(list(answers)))
-    return Decoded(in_order(answers.items()), evaluation, seconds)
+    return Decodings(in_order(answers.items()), evaluation, seconds)
 
 
 def evaluated(

@@ -39,7 +39,7 @@ class Display:
         self.progress = bars(console)
         self.bar = self.progress.add_task("training", total=None, state="")
         self.recent = Recent()
-        self.told = monotonic()
+        self.printed = monotonic()
 
     def __enter__(self) -> "Display":
         self.progress.start()
@@ -66,13 +66,13 @@ class Display:
         self.progress.update(
             self.bar, completed=round.number, total=training.rounds, description=epoch, state=state
         )
-        if not self.console.is_terminal and monotonic() - self.told >= PLAIN_SECONDS:
-            self.told = monotonic()
+        if not self.console.is_terminal and monotonic() - self.printed >= PLAIN_SECONDS:
+            self.printed = monotonic()
             share = round.number / training.rounds
             self._print(f"{epoch}  {share:.0%}  {state}")
 
     def _validation(self, training: Training, found: Validation) -> None:
-        self.told = monotonic()
+        self.printed = monotonic()
         best = "  (best so far)" if found.best else ""
         self._print(
             f"epoch {found.epoch}/{training.settings.epochs}  "

@@ -16,8 +16,8 @@ from .example import choose, tally
 from .figure import draw
 from .measured import WIDTHS, measure_all, one_thread
 from .plan import BEAM, LIKELIHOOD, TITLES, WIDTH, plan
-from .telling import conclude, introduce, results, say, sum_up, tell_example
-from .trainings import Board, train_together
+from .trainings import TrainingBoard, train_together
+from .wording import conclude, describe_example, introduce, results, say, sum_up
 
 QUICK = {"train": 40, "dev": 10, "test": 10}
 """How many utterances a quick demo has."""
@@ -43,7 +43,7 @@ def run_demo(
         say(console, f"Both are trained already; remove {out} to train anew.")
     else:
         length = sum(map(len, parts["dev"].words)) / len(parts["dev"])
-        train_together(jobs, Board(console, jobs, length))
+        train_together(jobs, TrainingBoard(console, jobs, length))
     taggers = {name: load(TAGGING, job.folder)[0] for name, job in jobs.items()}
     with console.status("testing"), one_thread():
         found = measure_all(taggers, parts["test"])
@@ -54,7 +54,7 @@ def run_demo(
         counts = tally(parts["test"], late, trained)
     console.print(results(found))
     sum_up(console, found)
-    tell_example(console, example, counts)
+    describe_example(console, example, counts)
     draw({TITLES[n]: {w: found[n, w].accuracy for w in WIDTHS} for n in taggers}, out)
     numbers = {
         "data": CREDIT,

@@ -71,7 +71,7 @@ def train(job: Job) -> None:
         fit(prepared.training, prepared.checkpointer)
 
 
-def train_together(jobs: Mapping[str, Job], board: "Board") -> None:
+def train_together(jobs: Mapping[str, Job], board: "TrainingBoard") -> None:
     """Run every job in a process; show what their folders tell until all are done."""
     with ProcessPoolExecutor(len(jobs), mp_context=get_context("spawn")) as pool, board:
         running: set[Future[None]] = {pool.submit(train, job) for job in jobs.values()}
@@ -84,7 +84,7 @@ def train_together(jobs: Mapping[str, Job], board: "Board") -> None:
 
 
 @final
-class Board:
+class TrainingBoard:
     """A bar for each training; without a terminal, a line for each epoch and now and then."""
 
     def __init__(self, console: Console, jobs: Mapping[str, Job], characters: float) -> None:
@@ -98,9 +98,9 @@ class Board:
         }
         self.shares = dict.fromkeys(jobs, 0.0)
         self.epochs = dict.fromkeys(jobs, 0)
-        self.told = monotonic()
+        self.printed = monotonic()
 
-    def __enter__(self) -> "Board":
+    def __enter__(self) -> "TrainingBoard":
         self.progress.start()
         return self
 
@@ -134,7 +134,7 @@ class Board:
             accuracy = f"{self._accuracy(found):.1%}"
             self._tell(f"{title}: epoch {found['epoch']}/{epochs}, validation {accuracy}")
         self.epochs[name] = len(validations)
-        if monotonic() - self.told >= PLAIN_SECONDS:
+        if monotonic() - self.printed >= PLAIN_SECONDS:
             shares = (f"{job.title} {self.shares[key]:.0%}" for key, job in self.jobs.items())
             self._tell(f"so far: {', '.join(shares)}")
 
@@ -142,5 +142,5 @@ class Board:
         return max(0.0, 1 - float(validation["validation_cost"]) / self.characters)
 
     def _tell(self, line: str) -> None:
-        self.told = monotonic()
+        self.printed = monotonic()
         self.console.print(line, highlight=False)

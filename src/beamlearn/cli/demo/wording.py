@@ -86,7 +86,7 @@ def sum_up(console: Console, found: Mapping[tuple[str, int], Measured]) -> None:
     )
 
 
-def tell_example(console: Console, example: Example, tally: Tally) -> None:
+def describe_example(console: Console, example: Example, tally: Tally) -> None:
     """Show the words of each reading, and then what happened character by character."""
     say(console, "")
     if example.recovered:
