@@ -247,7 +247,7 @@ def test_a_scorer_may_say_that_it_is_linear():
     assert best_in_hindsight(paths, scorer, linear=True, **options).certified
     paths, scorer = tagged(normalize="log_softmax", linear=True)
     assert not best_in_hindsight(paths, scorer, **options).certified
-    with pytest.raises(ValueError, match="scores that are linear in the weights, but those of"):
+    with pytest.raises(ValueError, match="scores that are linear in the weights, got a nonlinear"):
         best_in_hindsight(paths, scorer, linear=True, **options)
 
 
