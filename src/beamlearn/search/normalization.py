@@ -58,5 +58,5 @@ class _LogSum(Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Tensor:
-        (local,) = ctx.saved_tensors
+        local: Tensor = ctx.saved_tensors[0]
         return local.softmax(dim=-1) * gradient[..., None]
