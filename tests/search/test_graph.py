@@ -174,9 +174,7 @@ def test_a_forest_may_hold_more_than_any_one_enumeration(monkeypatch):
 def test_too_many_paths_to_list(monkeypatch):
     monkeypatch.setattr(PathTrees, "enumerable", 50)
     space = bl.GraphSpace("", lambda w: [w + "a", w + "b"] if len(w) < 9 else [], cost=len)
-    with pytest.raises(
-        ValueError, match=r"at most 50, but there are more below ''; give `step_cost`"
-    ):
+    with pytest.raises(ValueError, match=r"there are more below ''; give `step_cost`"):
         space.oracle().initial()
 
 
