@@ -1,8 +1,13 @@
 """The front door: the names that users' code rests on, and an import without extras."""
 
+import ast
 import inspect
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
 
 import beamlearn as bl
 
@@ -67,14 +72,35 @@ PUBLIC = {
 
 
 def test_public_names():
-    names = {
-        name
-        for name, value in vars(bl).items()
-        if not name.startswith("_")
-        and not (inspect.ismodule(value) and name not in ("baselines", "losses", "strategies"))
-    }
-    # `learn` and `evaluate` are functions that share their names with their modules.
-    assert names == PUBLIC
+    assert set(bl.__all__) == PUBLIC
+    assert set(dir(bl)) >= PUBLIC
+
+
+def test_the_stub_lists_what_there_is():
+    stub = ast.parse(Path(bl.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    listed = {alias.asname: (node.module, alias.name) for node in imports for alias in node.names}
+    assert listed.keys() == PUBLIC
+    for name, (module, original) in listed.items():
+        assert name == original
+        source = import_module(f"beamlearn.{module}" if module else f"beamlearn.{name}")
+        assert getattr(bl, name) is (getattr(source, name) if module else source)
+
+
+def test_functions_are_not_hidden_by_modules_of_the_same_name():
+    """Importing a module sets its name on the package that it is in."""
+    import beamlearn.evaluation.evaluate
+    import beamlearn.learning.learn
+    import beamlearn.search.beam_search  # noqa: F401 (importing is the test)
+
+    assert callable(bl.evaluate)
+    assert callable(bl.learn)
+    assert callable(bl.beam_search)
+
+
+def test_a_name_that_there_is_not():
+    with pytest.raises(AttributeError, match="beam_serach"):
+        _ = bl.beam_serach
 
 
 def test_everything_public_is_documented():
@@ -83,6 +109,9 @@ def test_everything_public_is_documented():
 
 
 def test_import_needs_no_extra():
-    code = "import sys; sys.modules['networkx'] = None; import beamlearn; print('ok')"
+    code = (
+        "import sys; sys.modules['networkx'] = None; import beamlearn as bl; "
+        "[getattr(bl, name) for name in bl.__all__]; print('ok')"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout == "ok\n", done.stderr

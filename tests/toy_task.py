@@ -120,6 +120,9 @@ class SortingTask(TaskSpec):
     def examples(self, model, data):
         return data.lines
 
+    def sample(self, model):
+        return "ba"
+
     def describe_data(self, model, examples):
         return f"{examples} words"
 

@@ -13,11 +13,12 @@ from tiny import begin, conllu, part, sentences
 from tiny_pairs import pairs, tsv
 
 import beamlearn.comparison.runner
-from beamlearn.cli.compare import Board, planned_from
+from beamlearn.cli.jobs.compare import Board, planned_from
 from beamlearn.cli.main import run
 from beamlearn.comparison.results import Comparison, Verdict, read_comparison, verdicts
 from beamlearn.comparison.table import markdown, shown
 from beamlearn.evaluation.metric import COST, Metric, main_metric
+from beamlearn.learning.ramp import Ramp
 from beamlearn.tasks.registry import task_named
 from beamlearn.training.run import RunError
 
@@ -197,7 +198,7 @@ def test_when_all_fail_all_are_named(data, tmp_path, capsys):
 def test_the_folder_must_be_one(data, tmp_path, capsys):
     (tmp_path / "out").write_text("in the way")
     assert compare_tag(data, tmp_path / "out") == 2
-    assert "`out` must be a folder that can be written" in capsys.readouterr().err
+    assert "--out must be a folder that can be written" in capsys.readouterr().err
 
 
 def test_without_a_test_file_it_is_the_validation_file(data):
@@ -276,7 +277,7 @@ def test_beta_is_for_interpolate_alone(data):
     values = {"data": {k: v for k, v in data.items() if k != "test"}, "learning": {"beta": 0.5}}
     grid = {"strategies": "interpolate,continue", "widths": 2}
     found = planned_from(task_named("tag"), {**values, "compare": grid}, "")
-    assert [cell.learning.beta for cell in found.cells] == ["0.5", None]
+    assert [cell.learning.beta for cell in found.cells] == [Ramp(0.5, 0.5), None]
 
 
 @pytest.mark.parametrize(
@@ -285,23 +286,23 @@ def test_beta_is_for_interpolate_alone(data):
         ({"algorithms": "dager"}, "There is no algorithm called 'dager'. Did you mean 'dagger'?"),
         ({"losses": "upper"}, "There is no loss called 'upper'"),
         ({"strategies": "go"}, "There is no strategy called 'go'"),
-        ({"widths": "1,x"}, "`widths`: must be whole numbers of at least 1, as in 1,4,8"),
-        ({"widths": "0"}, "but '0' came"),
+        ({"widths": "1,x"}, "--widths must be whole numbers of at least 1, as in 1,4,8"),
+        ({"widths": "0"}, "got '0'"),
         ({"widths": "1:2:3"}, "or ramps as in 1:8, got '1:2:3'"),
-        ({"test_widths": "1:8"}, "`test_widths`: must be whole numbers of at least 1"),
-        ({"seeds": 0}, "`seeds`: Input should be greater than or equal to 1"),
+        ({"test_widths": "1:8"}, "--test-widths must be whole numbers of at least 1"),
+        ({"seeds": 0}, "--seeds must be greater than or equal to 1, got 0."),
         ({"baseline": "dagger"}, "There is no baseline called 'dagger'. "),
         ({"widths": "2,4", "baseline": "continue"}, "name one of continue-2, continue-4"),
         ({"algorithms": "minimum_risk", "widths": "1"}, "minimum_risk-1: `width` must be at least"),
         ({"strategies": "stop", "losses": "minimum_risk"}, "stop-minimum_risk-2: `strategy` must"),
-        ({"strategies": "interpolate"}, "interpolate-upper_bound-2: `beta` goes with the strategy"),
-        ({"beta": 0.5}, "beta = 0.5 came without it; add it to --strategies"),
-        ({"epochs": 0}, "`learning.epochs`: Input should be greater"),
-        ({"best": "first", "losses": "weighted_pairs_all"}, "`best` goes with a loss that has one"),
-        ({"train": "-"}, "`train` must be a file that every training can read"),
-        ({"test": "-"}, "`test` must be a file that every training can read"),
+        ({"strategies": "interpolate"}, "interpolate-upper_bound-2: --beta goes with the strategy"),
+        ({"beta": 0.5}, "got 0.5 without it; add it to --strategies, or leave out --beta."),
+        ({"epochs": 0}, "--epochs must be greater than or equal to 1, got 0."),
+        ({"best": "first", "losses": "weighted_pairs_all"}, "--best goes with a loss that has one"),
+        ({"train": "-"}, "--train must be a file that every training can read"),
+        ({"test": "-"}, "--test must be a file that every training can read"),
         ({"test": "none.conllu"}, "none.conllu: A file was expected, but there is none"),
-        ({"device": "moon"}, "`device` must be one that PyTorch has here, got 'moon'"),
+        ({"device": "moon"}, "--device must be one that PyTorch has here, got 'moon'"),
     ],
 )
 def test_wrong_settings_are_answered_before_anything_runs(data, tmp_path, capsys, grid, sentence):
@@ -317,13 +318,13 @@ def test_a_run_and_a_comparison_need_folders_of_their_own(compared, data, capsys
     assert run([*("train", "tag"), *map(str, given), "--out", str(compared)]) == 2
     assert "holds a comparison; choose another" in " ".join(capsys.readouterr().err.split())
     assert compare_tag(data, compared / "log_likelihood-1-seed0") == 2
-    assert "holds a run; choose another --out" in " ".join(capsys.readouterr().err.split())
+    assert "holds a run; choose another one." in " ".join(capsys.readouterr().err.split())
     assert files(compared) == before
 
 
 def test_something_to_test_on_is_needed(data, tmp_path, capsys):
     assert beamlearn_compare("tag", "--train", data["train"], "--out", tmp_path / "out") == 2
-    assert "`test` or `dev` must name a file to test on" in capsys.readouterr().err
+    assert "--test or --dev must name a file to test on" in capsys.readouterr().err
 
 
 def test_other_settings_or_data_need_another_folder(compared, data, tmp_path, capsys):
@@ -331,8 +332,8 @@ def test_other_settings_or_data_need_another_folder(compared, data, tmp_path, ca
     given = options(data, TAGGER, {**LEARNING, "epochs": 3}, GRID)
     assert beamlearn_compare("tag", *given, "--out", compared) == 2
     told = " ".join(capsys.readouterr().err.split())
-    assert "`epochs` was 2 when the training in" in told
-    assert "but 3 came; compare in another folder" in told
+    assert "--epochs was 2 when the training in" in told
+    assert "got 3; compare in another folder" in told
     text = (compared / "log_likelihood-1-seed0" / "config.json").read_text()
     other = tmp_path / "out" / "log_likelihood-1-seed0"
     other.mkdir(parents=True)

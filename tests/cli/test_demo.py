@@ -7,13 +7,14 @@ from rich.cells import cell_len
 from rich.console import Console
 from tiny import load
 
-from beamlearn.cli.demo import run_demo
 from beamlearn.cli.demo.conversations import conversation_of, file_of, split, spoken, write_parts
 from beamlearn.cli.demo.example import Example, Reading, Tally, choose, follow, legible, tally
 from beamlearn.cli.demo.measured import WIDTHS
+from beamlearn.cli.demo.story import run_demo
 from beamlearn.cli.demo.wording import describe_example
 from beamlearn.data import hkcancor
 from beamlearn.data.text import DataError
+from beamlearn.learning.ramp import Ramp
 from beamlearn.reports import figure_file as drawing
 from beamlearn.reports.figure_file import FigureError
 from beamlearn.tasks.decoding import search
@@ -98,7 +99,7 @@ def test_the_demo_writes_what_it_says(demo):
     assert len(numbers["example"]["labels"]) == len(numbers["example"]["beam"]["places"])
     likelihood, beam = (load(out / name)[1] for name in ("likelihood", "beam"))
     assert beam.learning.algorithm == "continue"
-    same = {"algorithm": "log_likelihood", "width": "1"}
+    same = {"algorithm": "log_likelihood", "width": Ramp(1, 1)}
     assert likelihood.learning == beam.learning.model_copy(update=same)
     normalized = {"normalize": "log_softmax"}
     assert likelihood.tagger == beam.tagger.model_copy(update=normalized)

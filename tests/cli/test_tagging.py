@@ -171,7 +171,7 @@ def test_bio_columns_have_span_f1_and_constraints(tmp_path, capsys):
 
 def test_constraints_need_bio(tmp_path, capsys):
     assert train(tmp_path, "--constrained") == 2
-    assert "`constrained` needs BIO tags" in capsys.readouterr().err
+    assert "--constrained needs BIO tags" in capsys.readouterr().err
     assert not (tmp_path / "run" / "config.json").exists()
 
 
@@ -181,7 +181,7 @@ def test_resume_needs_no_more_than_the_folder(tmp_path, capsys):
     assert beamlearn("train", "tag", "--out", tmp_path / "run", "--resume") == 0
     assert (tmp_path / "run" / "model.safetensors").read_bytes() == model
     assert beamlearn("train", "tag", "--out", tmp_path / "run", "--resume", "--width", 3) == 2
-    assert "`width` was" in capsys.readouterr().err
+    assert "--width was" in capsys.readouterr().err
 
 
 def test_settings_come_from_toml_and_the_command_line_wins(tmp_path):
@@ -215,7 +215,7 @@ def test_a_likelihood_model_is_a_warm_start(tmp_path, capsys):
     capsys.readouterr()
     (tmp_path / "run").rename(tmp_path / "second")
     assert train(tmp_path, "--warm-start", first, "--tag-size", 3) == 2
-    assert "`tag_size` must be 64 as in the run that is the warm start" in capsys.readouterr().err
+    assert "--tag-size must be 64 as in the run that is the warm start" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -223,11 +223,14 @@ def test_a_likelihood_model_is_a_warm_start(tmp_path, capsys):
     [
         (["--loss", "log_los_beam"], "Did you mean 'log_loss_beam'"),
         (["--algorithm", "laso"], "There is no algorithm called 'laso'"),
-        (["--width", "0"], "must be a whole number of at least 1"),
-        (["--strategy", "interpolate"], "`beta` goes with the strategy interpolate"),
+        (
+            ["--width", "0"],
+            "--width must be a whole number of at least 1, or two as in",
+        ),
+        (["--strategy", "interpolate"], "--beta goes with the strategy interpolate"),
         (["--column", "lemma"], "There is no column called 'lemma'"),
         (["--context", "both"], "'streaming' or 'sentence'"),
-        (["--device", "abacus"], "`device` must be one that PyTorch has here"),
+        (["--device", "abacus"], "--device must be one that PyTorch has here"),
         (["--dev", "nowhere.conllu"], "nowhere.conllu"),
         (["--epochs", "many"], "--epochs"),
         (["--config", "nowhere.toml"], "nowhere.toml"),
@@ -263,14 +266,14 @@ def test_missing_and_foreign_folders(tmp_path, capsys):
     assert beamlearn("evaluate", tmp_path, "x") == 2
     assert "not a run folder" in " ".join(capsys.readouterr().err.split())
     assert beamlearn("train", "tag", "--out", tmp_path / "new") == 2
-    assert "`data.train` is required" in capsys.readouterr().err
+    assert "--train is required but missing; set it.\n" in capsys.readouterr().err
 
 
 def test_an_unexpected_failure_is_a_sentence_with_status_1(trained, monkeypatch, capsys):
     def fail(*_):
         raise RuntimeError("out of paper")
 
-    monkeypatch.setattr("beamlearn.cli.predict.load", fail)
+    monkeypatch.setattr("beamlearn.cli.jobs.predict.load", fail)
     assert beamlearn("predict", trained, "x") == 1
     assert capsys.readouterr().err == "RuntimeError: out of paper\n"
 
@@ -307,7 +310,7 @@ def test_resume_compares_values_not_their_spelling(tmp_path, capsys):
     again = ["train", "tag", "--out", tmp_path / "run", "--resume", "--config"]
     assert beamlearn(*again, path) == 0
     for text, sentence in (
-        ("[learning]\nclip = 4\n", "`clip` was 5.0 when the training"),
+        ("[learning]\nclip = 4\n", "settings.toml: `clip` was 5.0 when the training"),
         ("[learning]\nepoch = 1\n", "Did you mean 'epochs'"),
         ("[learnin]\nepochs = 1\n", "Did you mean 'learning'"),
         ("data = 3\n", "`data` must be a table"),
@@ -318,7 +321,7 @@ def test_resume_compares_values_not_their_spelling(tmp_path, capsys):
         assert beamlearn(*again, path) == 2
         assert sentence in capsys.readouterr().err
     assert beamlearn(*again[:-1], "--warm-start", tmp_path) == 2
-    assert "`warm_start` was not given" in capsys.readouterr().err
+    assert "--warm-start was not given" in capsys.readouterr().err
 
 
 def test_resume_needs_a_run_unless_one_can_begin(tmp_path, capsys):
@@ -365,7 +368,7 @@ def test_a_column_number_means_another_column_in_another_layout(tmp_path, traine
     source = trained.parent / "train.conllu"
     capsys.readouterr()
     assert beamlearn("predict", tmp_path / "run", source) == 2
-    assert "must be given as --column" in capsys.readouterr().err
+    assert "--column must be given" in capsys.readouterr().err
     assert beamlearn("predict", tmp_path / "run", source, "--column", "xpos") == 0
 
 

@@ -96,13 +96,13 @@ def test_training_from_standard_input_cannot_be_resumed(tmp_path, monkeypatch, c
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("beamlearn.cli.train.train_model", interrupted)
+    monkeypatch.setattr("beamlearn.cli.jobs.train.train_model", interrupted)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(tsv(pairs(30)).encode())))
     given = ["--train", "-", "--out", tmp_path / "run", "--target-tokens", "words", *SMALL]
     assert beamlearn("train", "transduce", *given) == 130
     told = one_sentence(capsys)
-    assert "if it is interrupted, it has to be begun anew" in told
-    assert "Interrupted. It has to be begun anew." in told
+    assert "if it is interrupted, it has to start over" in told
+    assert "Interrupted. It has to start over." in told
 
 
 def test_files_alone_are_enough(tmp_path):
@@ -288,7 +288,7 @@ def test_other_options_are_refused(trained, tmp_path, capsys):
     for option in ("--column", "--layout"):
         for command in ("predict", "evaluate"):
             assert beamlearn(command, trained, path, option, "upos") == 2
-            assert one_sentence(capsys).endswith(f"'transduce'; leave out {option}.")
+            assert one_sentence(capsys).endswith("which is 'transduce'; leave it out.")
     assert beamlearn("predict", trained, path, "--references", "one") == 2
     assert "No such option" in one_sentence(capsys)
 
@@ -317,13 +317,17 @@ def test_wrong_lines_are_answered_with_file_and_line(trained, tmp_path, capsys, 
 def test_other_wrong_input(tmp_path, capsys):
     for text, arguments, sentence in (
         ("a\tx\nb\t" + "y " * 9 + "\n", [], "train.tsv:2: A target may have 6 tokens, as length_"),
-        ("a\tx\n", [], "at least 2 examples are needed, got 1; give --dev."),
+        (
+            "a\tx\n",
+            [],
+            "examples are needed, got 1; name a validation file. (See --dev.)",
+        ),
         ("a\t\nb\t\n", [], "The targets of the training data must have a token that occurs"),
         (None, ["--target-tokens", "wods"], "There is no kind of tokens called 'wods'. Did you"),
         (None, ["--target-tokens", "no.model"], "no.model: A file was expected, but there is none"),
         (None, ["--model", "gru"], "'lstm' or 'transformer', got 'gru'"),
-        (None, ["--cost", "bleu", "--insertion", 2], "`insertion` goes with the cost edit"),
-        (None, ["--model", "transformer", "--heads", 3], "`heads` must divide `size`"),
+        (None, ["--cost", "bleu", "--insertion", 2], "--insertion goes with the cost edit"),
+        (None, ["--model", "transformer", "--heads", 3], "--heads must divide --size"),
         (None, ["--dev", tmp_path / "none.tsv"], "none.tsv: There is no such file"),
     ):
         assert train(tmp_path, *arguments, text=text) == 2
@@ -354,6 +358,6 @@ def test_resume_needs_no_more_than_the_folder(trained, tmp_path, capsys):
     assert (tmp_path / "run" / "model.safetensors").read_bytes() == model
     capsys.readouterr()
     assert beamlearn(*again, "--cost", "hamming") == 2
-    assert "`cost` was 'edit' when the training" in one_sentence(capsys)
+    assert "--cost was 'edit' when the training" in one_sentence(capsys)
     assert beamlearn("train", "tag", "--out", tmp_path / "run", "--resume") == 2
     assert "must be 'tag', got 'transduce'" in one_sentence(capsys)

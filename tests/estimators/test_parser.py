@@ -199,9 +199,9 @@ def test_other_wrong_data(fitted):
 
 def test_wrong_values_are_refused_by_name():
     for wrong, sentence in (
-        ({"system": "arc"}, "`system`: .*'arc-hybrid'"),
+        ({"system": "arc"}, "`system` must .*'arc-hybrid'"),
         ({"system": "covington", "crossing": "lift"}, "`crossing` must be keep for the system"),
-        ({"word_dropout": 1.0}, "`word_dropout`: .* less than 1, got 1.0"),
+        ({"word_dropout": 1.0}, "`word_dropout` must .* less than 1, got 1.0"),
     ):
         with pytest.raises(SettingsError, match=sentence):
             tiny(**wrong).fit(X, Y)
@@ -243,7 +243,7 @@ def test_folders_of_the_command_line(brief, tmp_path):
     assert loaded.get_params() == brief.get_params()
     loaded.save(tmp_path / "copy")
     assert load(tmp_path / "copy")[1].parser == experiment.resolved().parser
-    with pytest.raises(SettingsError, match="`task`: must be 'tag', got 'parse'"):
+    with pytest.raises(SettingsError, match="`task` must be 'tag', got 'parse'"):
         BeamTagger.load(tmp_path / "run")
 
 

@@ -173,7 +173,7 @@ def test_other_wrong_data(brief):
 
 def test_wrong_values_are_refused_by_name():
     for wrong, sentence in (
-        ({"model": "gru"}, "`model`: .*'lstm' or 'transformer'"),
+        ({"model": "gru"}, "`model` must .*'lstm' or 'transformer'"),
         ({"target_tokens": "wrds"}, "`target_tokens`: There is no kind .* mean 'words'"),
         ({"insertion": 0, "deletion": 0}, "`insertion` or `deletion` must be above 0"),
     ):
@@ -216,7 +216,7 @@ def test_folders_of_the_command_line(brief, tmp_path):
     assert loaded.get_params() == brief.get_params()
     loaded.save(tmp_path / "copy")
     assert load(tmp_path / "copy")[1].transducer == experiment.resolved().transducer
-    with pytest.raises(SettingsError, match="`task`: must be 'tag', got 'transduce'"):
+    with pytest.raises(SettingsError, match="`task` must be 'tag', got 'transduce'"):
         BeamTagger.load(tmp_path / "run")
 
 

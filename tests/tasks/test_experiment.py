@@ -85,7 +85,7 @@ def test_the_fewest_sentences_without_a_validation_file(tmp_path):
     path = conllu(tmp_path / "f.conllu", sentences(2))
     train, dev = read_data(TaggingFiles(train=path))
     assert (len(train), len(dev)) == (1, 1)
-    with pytest.raises(DataError, match="at least 2 examples are needed, got 1; give --dev"):
+    with pytest.raises(DataError, match="at least 2 examples are needed, got 1; name a valid"):
         read_data(TaggingFiles(train=path, limit=1))
 
 
@@ -157,24 +157,24 @@ def test_the_seed_makes_the_first_weights(tmp_path):
 
 def test_begin_in_the_folder_of_a_run(trained, tmp_path):
     before = contents(trained)
-    with pytest.raises(RunError, match="already holds a run; continue it with --resume"):
+    with pytest.raises(RunError, match="already holds a run; resume it"):
         begin(experiment(tmp_path), trained)
     assert contents(trained) == before
 
 
-def test_judge(tmp_path):
+def test_validations_in_words(tmp_path):
     prepared = begin(experiment(tmp_path, dev=4, epochs=1), tmp_path / "run")
     *_, found = prepared.training
     words = sum(map(len, prepared.validation.words))
     right = words - int(found.evaluation.costs.sum())
-    assert prepared.judge(found.evaluation) == f"accuracy {right / words:.2%}"
+    assert prepared.describe_validation(found.evaluation) == f"accuracy {right / words:.2%}"
 
 
 @pytest.mark.parametrize("go", [resume, load])
 def test_no_run(tmp_path, go):
     with pytest.raises(RunError) as error:
         go(tmp_path / "none")
-    one_sentence(error, "^There is no folder .*none; give the one that was the --out")
+    one_sentence(error, "^There is no folder .*none; give one that a training wrote")
     with pytest.raises(RunError) as error:
         go(tmp_path)
     one_sentence(error, "is not a run folder, as there is no config.json in it")
@@ -184,7 +184,7 @@ def test_load_before_the_first_epoch_has_ended(tmp_path):
     begin(experiment(tmp_path), tmp_path / "run")
     with pytest.raises(RunError) as error:
         load(tmp_path / "run")
-    one_sentence(error, "There is no .*model.safetensors yet, .* go on with --resume")
+    one_sentence(error, "There is no .*model.safetensors yet, .* has ended; resume it")
 
 
 # --- changed files ------------------------------------------------------------------------------
@@ -235,10 +235,10 @@ def test_a_missing_training_file(tmp_path):
     [
         (lambda c: c["learning"].update(algorithm="bsoo"), "no algorithm called 'bsoo'. Did you"),
         (lambda c: c["learning"].update(widht=3), "no setting called 'widht'. Did you mean 'width"),
-        (lambda c: c["tagger"].update(history_size=-1), "`tagger.history_size`: .*but -1 came"),
-        (lambda c: c["data"].pop("train"), "`data.train` is required, but it is missing"),
-        (lambda c: c.update(data=3), "`data`: .*, got 3"),
-        (lambda c: c.update(task="parse"), "`task`: .*'tag', got 'parse'"),
+        (lambda c: c["tagger"].update(history_size=-1), "`tagger.history_size` must .*, got -1"),
+        (lambda c: c["data"].pop("train"), "`data.train` is required but missing; set it."),
+        (lambda c: c.update(data=3), "`data` must .*, got 3"),
+        (lambda c: c.update(task="parse"), "`task` must .*'tag', got 'parse'"),
         (lambda c: c.update(extra=1), "no setting called 'extra'"),
         (lambda c: c.clear(), "`data` is required"),
     ],
@@ -257,7 +257,7 @@ def test_files_that_hold_no_object(copy, go, name, text):
     (copy / name).write_text(text)
     with pytest.raises(RunError) as error:
         go(copy)
-    one_sentence(error, f"{name} is not valid JSON .*; mend it or restore it from a copy")
+    one_sentence(error, f"{name} is not valid JSON .*; fix it or restore it from a copy")
 
 
 @pytest.mark.parametrize("go", [resume, load])
@@ -317,7 +317,7 @@ def test_a_damaged_model_is_refused_and_mended_by_going_on(copy, trained, damage
     damage(copy / "model.safetensors")
     with pytest.raises(RunError) as error:
         load(copy)
-    one_sentence(error, "model.safetensors is damaged .*; restore it from a copy or train again")
+    one_sentence(error, "model.safetensors is damaged .*; restore it from a copy, or resume")
     finish(resume(copy))
     assert contents(copy) == contents(trained)
 

@@ -83,7 +83,7 @@ def test_create_accepts_empty_folders_and_what_a_killed_create_left(tmp_path):
 
 
 def test_create_refuses_a_run(run):
-    with pytest.raises(RunError, match="already holds a run; continue it with --resume or choose"):
+    with pytest.raises(RunError, match="already holds a run; resume it, or choose another"):
         Run.create(run.path, {"width": 1}, {})
     assert Run.open(run.path).config == {"width": 8}
 
@@ -117,7 +117,7 @@ def test_config_comes_last(tmp_path, monkeypatch):
 
 
 def test_open_errors(tmp_path):
-    with pytest.raises(RunError, match="There is no folder .*nowhere; give the one"):
+    with pytest.raises(RunError, match="There is no folder .*nowhere; give one"):
         Run.open(tmp_path / "nowhere")
     with pytest.raises(RunError, match="is not a run folder, as there is no config.json in it"):
         Run.open(tmp_path)
@@ -129,7 +129,7 @@ def test_open_errors(tmp_path):
     with pytest.raises(RunError, match="config.json is not valid JSON .* in position 7"):
         Run.open(tmp_path)
     config.write_text("[1]")
-    with pytest.raises(RunError, match="an object was expected, got a list"):
+    with pytest.raises(RunError, match="expected an object, got a list"):
         Run.open(tmp_path)
     config.write_text("{}")
     with pytest.raises(RunError, match="There is no .*vocabulary.json; restore it from a copy"):
@@ -141,11 +141,11 @@ def test_open_errors(tmp_path):
     [(float("inf"), "inf"), (torch.ones(1), "tensor"), ("\ud800", "ud800"), ({1}, "{1")],
 )
 def test_what_json_cannot_hold_is_named(run, value, name):
-    with pytest.raises(RunError, match=f"metrics.json can hold only .* 'bad' = .*{name}.* came"):
+    with pytest.raises(RunError, match=f"metrics.json can hold only .*, got 'bad' = .*{name}.*"):
         run.save_metrics({"good": 1, "inner": {"bad": value}})
-    with pytest.raises(RunError, match=f"rounds.jsonl can hold only .* 'bad' = .*{name}.* came"):
+    with pytest.raises(RunError, match=f"rounds.jsonl can hold only .*, got 'bad' = .*{name}.*"):
         run.log({"round": 1, "bad": value})
-    with pytest.raises(RunError, match=f"safetensors can hold only .* 'bad' = .*{name}.* came"):
+    with pytest.raises(RunError, match=f"safetensors can hold only .*, got 'bad' = .*{name}.*"):
         run.save_checkpoint(Checkpoint(1, {}, {"bad": value}))
     assert sorted(os.listdir(run.path)) == ["config.json", "lock", "vocabulary.json"]
 
@@ -268,7 +268,7 @@ def test_the_digest_covers_names_note_types_and_shapes(tmp_path, sealed, old, ne
 
 
 def test_the_model_of_a_run_that_has_none(run):
-    with pytest.raises(RunError, match="There is no .*model.safetensors yet, .* with --resume"):
+    with pytest.raises(RunError, match="There is no .*model.safetensors yet, .* ended; resume it"):
         run.load_model()
 
 
@@ -405,7 +405,7 @@ def test_rewinding_drops_later_rounds(run):
 def test_a_bad_line_elsewhere_is_an_error(run, bad):
     path = run.path / "rounds.jsonl"
     path.write_text(f'{{"round": 1}}\n{bad}\n{{"round": 2}}\n')
-    with pytest.raises(RunError, match="rounds.jsonl, line 2, is not valid JSON .*; mend it or"):
+    with pytest.raises(RunError, match="rounds.jsonl, line 2, is not valid JSON .*; fix it or"):
         list(run.rounds())
     with pytest.raises(RunError, match="line 2"):
         run.rewind_log(1)
@@ -458,7 +458,7 @@ def test_new_files_get_the_usual_permissions(run):
 
 
 def test_one_training_at_a_time(run):
-    sentence = "Another process is training in .*run; wait for it to end or choose another --out"
+    sentence = "Another process is training in .*run; wait for it to end, or choose another folder"
     with run.lock(), pytest.raises(RunError, match=sentence), Run.open(run.path).lock():
         pass
     with pytest.raises(KeyError), run.lock():

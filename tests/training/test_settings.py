@@ -10,6 +10,13 @@ from beamlearn.losses import LOSSES
 from beamlearn.losses.baselines import SURROGATES
 from beamlearn.strategies import STRATEGIES, Interpolate, as_strategy
 from beamlearn.tasks.tagging.settings import TaggingExperiment
+from beamlearn.training.choices import (
+    ALGORITHM_NAMES,
+    BASELINE_NAMES,
+    LOSS_NAMES,
+    ROW_NAMES,
+    STRATEGY_NAMES,
+)
 from beamlearn.training.settings import Learning, SettingsError, parse, read_toml
 
 DATA = {"train": "train.conllu"}
@@ -26,6 +33,20 @@ def refused(values, match, model=Learning):
 
 
 # --- names --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("names", "table"),
+    [
+        (ALGORITHM_NAMES, ALGORITHMS),
+        (BASELINE_NAMES, BASELINES),
+        (ROW_NAMES, ROWS),
+        (STRATEGY_NAMES, STRATEGIES),
+        (LOSS_NAMES, SURROGATES),
+    ],
+)
+def test_names_are_the_keys_of_their_tables(names, table):
+    assert list(names) == list(table)
 
 
 @pytest.mark.parametrize(
@@ -80,23 +101,25 @@ def test_settings_are_frozen():
 
 @pytest.mark.parametrize(
     ("value", "kept", "final"),
-    [("8", "8", 8), (8, "8", 8), ("1:8", "1:8", 8), ("8:1", "8:1", 1), ("1:1", "1:1", 1)],
+    [("8", "8", 8), (8, "8", 8), ("1:8", "1:8", 8), ("8:1", "8:1", 1), ("1:1", "1", 1)],
 )
 def test_widths(value, kept, final):
     learning = parse(Learning, {"width": value})
-    assert (learning.width, learning.final_width) == (kept, final)
+    assert (str(learning.width), learning.final_width) == (kept, final)
+    assert learning.model_dump(mode="json")["width"] == kept
+    assert parse(Learning, learning.model_dump(mode="json")) == learning
 
 
 @pytest.mark.parametrize("value", ["0", 0, "1:0", "-1", -1, 2.5, "2.5", "inf", "nan", " 8", "1_0"])
 def test_widths_must_be_whole_and_positive(value):
-    match = "`width`: must be a whole number of at least 1, or two as in 1:8, but "
-    refused({"width": value}, match + re.escape(repr(str(value))) + " came.$")
+    match = "`width` must be a whole number of at least 1, or two as in 1:8, got "
+    refused({"width": value}, match + re.escape(repr(str(value))) + ".$")
 
 
 @pytest.mark.parametrize("value", ["a", "", ":", "8:", "1:2:3", True, [1], {"from": 1}])
 def test_widths_must_be_numbers(value):
-    match = "`width`: must be a number, or two as in 1:8, but "
-    refused({"width": value}, match + re.escape(repr(str(value))) + " came.$")
+    match = "`width` must be a number, or two as in 1:8, got "
+    refused({"width": value}, match + re.escape(repr(str(value))) + ".$")
 
 
 def test_no_width_is_the_row_of_the_algorithm():
@@ -104,14 +127,15 @@ def test_no_width_is_the_row_of_the_algorithm():
     assert Learning(algorithm="bso").final_width == 8
 
 
-@pytest.mark.parametrize("beta", ["0.5", 0.5, 0, 1, "0.9:0", "0:1"])
+@pytest.mark.parametrize("beta", ["0.5", 0.5, 0, 1, "0.9:0", "0:1", 0.123456789, 1e-9])
 def test_beta_with_interpolate(beta):
-    assert parse(Learning, {"strategy": "interpolate", "beta": beta}).beta == str(beta)
+    learning = parse(Learning, {"strategy": "interpolate", "beta": beta})
+    assert learning.model_dump(mode="json")["beta"] == str(beta)
 
 
 @pytest.mark.parametrize("beta", ["2", -0.1, "0.5:1.5", "nan", "inf"])
 def test_beta_must_be_a_probability(beta):
-    match = "`beta`: must be between 0 and 1, or two such numbers as in 0.9:0, got '.*'.$"
+    match = "`beta` must be between 0 and 1, or two such numbers as in 0.9:0, got '.*'.$"
     refused({"strategy": "interpolate", "beta": beta}, match)
 
 
@@ -122,24 +146,24 @@ def test_beta_must_be_a_probability(beta):
 def test_beta_goes_with_interpolate_only(values):
     match = "`beta` goes with the strategy interpolate, and only with it; give both .* or neither.$"
     refused(values, "^my.toml: " + match)
-    refused({"data": DATA, "learning": values}, "^my.toml: `learning`: " + match, TaggingExperiment)
+    refused({"data": DATA, "learning": values}, "^my.toml: " + match, TaggingExperiment)
 
 
 @pytest.mark.parametrize(
     ("values", "match"),
     [
-        ({"epochs": 0}, "`epochs`: .*greater than or equal to 1, got 0.$"),
-        ({"epochs": "ten"}, "`epochs`: .*integer.*, got 'ten'.$"),
-        ({"epochs": 1.5}, "`epochs`: .*integer.*, got 1.5.$"),
-        ({"batch_size": 0}, "`batch_size`: .*greater than or equal to 1, got 0.$"),
-        ({"learning_rate": 0}, "`learning_rate`: .*greater than 0, got 0.$"),
-        ({"learning_rate": float("inf")}, "`learning_rate`: .*finite number, got inf.$"),
-        ({"learning_rate": float("nan")}, "`learning_rate`: .*finite number, got nan.$"),
-        ({"clip": -1.0}, "`clip`: .*greater than 0, got -1.0.$"),
-        ({"patience": -1}, "`patience`: .*greater than or equal to 0, got -1.$"),
-        ({"seed": -1}, "`seed`: .*greater than or equal to 0, got -1.$"),
-        ({"schedule": "lin"}, "`schedule`: .*'constant', 'linear' or 'cosine', got 'lin'.$"),
-        ({"strategy": 3}, "`strategy`: .*string, got 3.$"),
+        ({"epochs": 0}, "`epochs` must .*greater than or equal to 1, got 0.$"),
+        ({"epochs": "ten"}, "`epochs` must .*integer.*, got 'ten'.$"),
+        ({"epochs": 1.5}, "`epochs` must .*integer.*, got 1.5.$"),
+        ({"batch_size": 0}, "`batch_size` must .*greater than or equal to 1, got 0.$"),
+        ({"learning_rate": 0}, "`learning_rate` must .*greater than 0, got 0.$"),
+        ({"learning_rate": float("inf")}, "`learning_rate` must .*finite number, got inf.$"),
+        ({"learning_rate": float("nan")}, "`learning_rate` must .*finite number, got nan.$"),
+        ({"clip": -1.0}, "`clip` must .*greater than 0, got -1.0.$"),
+        ({"patience": -1}, "`patience` must .*greater than or equal to 0, got -1.$"),
+        ({"seed": -1}, "`seed` must .*greater than or equal to 0, got -1.$"),
+        ({"schedule": "lin"}, "`schedule` must .*'constant', 'linear' or 'cosine', got 'lin'.$"),
+        ({"strategy": 3}, "`strategy` must .*string, got 3.$"),
     ],
 )
 def test_values_out_of_range_or_of_the_wrong_type(values, match):
@@ -148,12 +172,14 @@ def test_values_out_of_range_or_of_the_wrong_type(values, match):
 
 def test_what_is_missing_is_named():
     refused(
-        {"data": {}}, "^my.toml: `data.train` is required, but it is missing;", TaggingExperiment
+        {"data": {}}, "^my.toml: `data.train` is required but missing; set it.$", TaggingExperiment
     )
 
 
 def test_groups_must_be_tables():
-    refused({"data": DATA, "learning": 3}, "`learning`: .*dictionary.*, got 3.$", TaggingExperiment)
+    refused(
+        {"data": DATA, "learning": 3}, "`learning` must .*dictionary.*, got 3.$", TaggingExperiment
+    )
 
 
 # --- TOML ---------------------------------------------------------------------------------------
@@ -169,10 +195,10 @@ def test_read_toml(tmp_path):
 @pytest.mark.parametrize(
     ("content", "match"),
     [
-        (b"epochs = \n", "my.toml: must be a TOML file in UTF-8, but .* line 1.*"),
-        (b"[a]\nb = 1\nb = 2\n", "my.toml: must be a TOML file in UTF-8, but .*"),
-        ('a = "é"'.encode("latin-1"), "my.toml: must be a TOML file in UTF-8, but .*0xe9"),
-        ("a = 1".encode("utf-16"), "my.toml: must be a TOML file in UTF-8, but .*0xff"),
+        (b"epochs = \n", "my.toml must be a TOML file in UTF-8: .* line 1.*"),
+        (b"[a]\nb = 1\nb = 2\n", "my.toml must be a TOML file in UTF-8: .*"),
+        ('a = "é"'.encode("latin-1"), "my.toml must be a TOML file in UTF-8: .*0xe9"),
+        ("a = 1".encode("utf-16"), "my.toml must be a TOML file in UTF-8: .*0xff"),
     ],
 )
 def test_bad_toml(tmp_path, content, match):
@@ -183,7 +209,7 @@ def test_bad_toml(tmp_path, content, match):
 
 
 def test_no_toml(tmp_path):
-    match = r"none.toml: cannot be read \(No such file or directory\); check `--config`.$"
+    match = r"none.toml cannot be read \(No such file or directory\); check the path.$"
     with pytest.raises(SettingsError, match=match):
         read_toml(tmp_path / "none.toml")
     with pytest.raises(SettingsError, match=r"cannot be read \(Is a directory\)"):
@@ -193,7 +219,7 @@ def test_no_toml(tmp_path):
 def test_wrong_type_in_a_file_names_key_and_file(tmp_path):
     path = tmp_path / "my.toml"
     path.write_text('[learning]\nepochs = "many"\n', encoding="utf-8")
-    with pytest.raises(SettingsError, match=r"my.toml: `learning.epochs`: .*, got 'many'\.$"):
+    with pytest.raises(SettingsError, match=r"my.toml: `learning.epochs` must .*, got 'many'\.$"):
         parse(TaggingExperiment, {"data": DATA, **read_toml(path)}, str(path))
 
 

@@ -1,3 +1,4 @@
+from collections import deque
 from dataclasses import replace
 from itertools import pairwise
 
@@ -8,10 +9,11 @@ from hypothesis import strategies as st
 from tiny import training
 
 from beamlearn.evaluation.evaluate import Evaluation
-from beamlearn.learning.learn import Round
+from beamlearn.learning.learn import Round, learn
+from beamlearn.learning.seeds import seed_of
 from beamlearn.training import trainer as module
 from beamlearn.training.batches import POOL, batches_of
-from beamlearn.training.trainer import Validation, decay, seed_of
+from beamlearn.training.trainer import DECAYS, Validation
 
 pytestmark = pytest.mark.usefixtures("no_shape_checks")
 
@@ -83,14 +85,18 @@ def test_batches_come_in_random_order_from_a_generator():
     [("constant", [1, 1, 1]), ("linear", [1, 0.5, 0]), ("cosine", [1, 0.5, 0])],
 )
 def test_decay(schedule, factors):
-    assert [decay(schedule, done) for done in (0, 0.5, 1)] == pytest.approx(factors)
-    falling = [decay(schedule, done / 20) for done in range(21)]
+    assert [DECAYS[schedule](done) for done in (0, 0.5, 1)] == pytest.approx(factors)
+    falling = [DECAYS[schedule](done / 20) for done in range(21)]
     assert falling == sorted(falling, reverse=True)
 
 
 def test_learning_rate_falls_by_rounds():
     steps = training(schedule="linear", learning_rate=0.6, epochs=2)
-    rates = [steps.optimizer.param_groups[0]["lr"] for e in steps if isinstance(e, Round)]
+    rates = []
+    steps.optimizer.register_step_pre_hook(
+        lambda optimizer, *_: rates.append(optimizer.param_groups[0]["lr"])
+    )
+    run(steps)
     assert rates == pytest.approx([0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
 
 
@@ -241,6 +247,28 @@ def test_what_the_caller_draws_changes_nothing():
         torch.manual_seed(number)
         torch.rand(number)
     assert_same(noisy.state(), expected)
+
+
+def fetched(batches, ahead):
+    """The same batches, each fetched while so many before it still wait."""
+    waiting = deque()
+    for batch in batches:
+        waiting.append(batch)
+        if len(waiting) > ahead:
+            yield waiting.popleft()
+    yield from waiting
+
+
+@pytest.mark.parametrize("ahead", [0, 1, 100])
+def test_fetching_batches_early_changes_nothing(monkeypatch, ahead):
+    chosen = {"network": {"dropout": 0.5}, "strategy": "interpolate", "beta": 0.5, "mixture": 2}
+    expected = run(training(**chosen))
+
+    def early(batches, *rest, **options):
+        return learn(fetched(batches, ahead), *rest, **options)
+
+    monkeypatch.setattr(module, "learn", early)
+    assert_same(run(training(**chosen)), expected)
 
 
 def test_a_seed_determines_the_weights():

@@ -4,6 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+SETTING = re.compile(
+    r"`(?:[a-z_]+\.)?(?P<name>[a-z_]+)(?:=(?P<value>[^`]+))?`(?: = (?P<number>\d+(?:\.\d+)?))?"
+)
+"""A setting in a message, maybe with its group or a value."""
+
 
 def flags_of(commands: Any, arguments: Sequence[str]) -> dict[str, str]:
     """The flag of each setting that the command in `arguments` has, by the setting's name."""
@@ -13,6 +18,19 @@ def flags_of(commands: Any, arguments: Sequence[str]) -> dict[str, str]:
         if word not in known:
             break
         command = known[word]
+    return own_flags(command)
+
+
+def training_flags(commands: Any) -> dict[str, str]:
+    """The flags of all settings of training, which other commands may ask to change."""
+    found: dict[str, str] = {}
+    for command in commands.commands["train"].commands.values():
+        found |= own_flags(command)
+    return found
+
+
+def own_flags(command: Any) -> dict[str, str]:
+    """The flags of one command."""
     found: dict[str, str] = {}
     for parameter in command.params:
         for flag in (option for option in parameter.opts if option.startswith("--")):
@@ -20,13 +38,55 @@ def flags_of(commands: Any, arguments: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def with_flags(error: ValueError, flags: Mapping[str, str]) -> str:
+def with_flags(
+    error: ValueError,
+    flags: Mapping[str, str],
+    arguments: Sequence[str] = (),
+    elsewhere: Mapping[str, str] | None = None,
+) -> str:
     """A message with flags for the settings that it names, and for those that would fix it.
 
-    >>> with_flags(ValueError("`width` must be at least 1, got 0."), {"width": "--width"})
+    Names that the command has no flag for may have one `elsewhere`. A message about the
+    config.json of a run keeps the names that are in the file. One about a file of settings does
+    so too, except for settings among the arguments: their values come from there.
+
+    >>> flags = {"width": "--width", "clip": "--clip"}
+    >>> with_flags(ValueError("`learning.width` must be at least 1, got 0."), flags)
     '--width must be at least 1, got 0.'
+    >>> with_flags(ValueError("Give `clip=5`, `width` = 8 or `strict=True`."), flags)
+    'Give --clip 5, --width 8 or `strict=True`.'
     """
-    message = re.sub("`([a-z_]+)`", lambda found: flags.get(found[1], found[0]), str(error))
+    message, file = str(error), f"{value_of('--config', arguments)}: "
+    if re.match(r"[^`]*\bconfig\.json: ", message):
+        return message
+    given = {word.partition("=")[0] for word in arguments}
+    known = {**(elsewhere or {}), **flags}
+    if message.startswith(file):
+        known = {name: flag for name, flag in known.items() if flag in given}
+
+    def flag(found: re.Match[str]) -> str:
+        if found["name"] not in known:
+            return found[0]
+        value = found["value"] or found["number"]
+        return known[found["name"]] + ("" if value in (None, "True") else f" {value}")
+
+    message = SETTING.sub(flag, message)
+    if message.startswith(f"{file}--"):
+        message = message.removeprefix(file)
     fixes = [flags[name] for name in getattr(error, "settings", ()) if name in flags]
-    missing = [flag for flag in fixes if not re.search(rf"{flag}\b", message)]
+    missing = [one for one in fixes if not re.search(rf"{one}\b", message)]
     return f"{message} (See {' and '.join(missing)}.)" if missing else message
+
+
+def value_of(flag: str, arguments: Sequence[str]) -> str | None:
+    """What a flag is given among the arguments; None if it is not there.
+
+    >>> value_of("--config", ["--config", "my.toml"]), value_of("--config", ["--config=my.toml"])
+    ('my.toml', 'my.toml')
+    """
+    words = iter(arguments)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name == flag:
+            return value if equals else next(words, None)
+    return None

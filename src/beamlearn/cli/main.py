@@ -12,7 +12,7 @@ from .certify import certify
 from .compare import compare_group
 from .demo.command import demo
 from .evaluate import evaluate
-from .flags import flags_of, with_flags
+from .flags import flags_of, training_flags, with_flags
 from .inspect import inspect
 from .predict import predict
 from .report import report
@@ -67,7 +67,8 @@ def run(arguments: list[str]) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except ValueError as error:
-        return fail(console, error, with_flags(error, flags_of(commands, arguments)), 2)
+        flags, training = flags_of(commands, arguments), training_flags(commands)
+        return fail(console, error, with_flags(error, flags, arguments, training), 2)
     except Exception as error:
         return fail(console, error, f"{type(error).__name__}: {error}", 1)
     return 0

@@ -69,8 +69,8 @@ def option(name: str, field: FieldInfo, panel: str) -> inspect.Parameter:
 def kind_of(annotation: Any) -> tuple[type, tuple[str, ...]]:
     """What a shell has to give for a setting of this type, and among which words.
 
-    >>> kind_of(int | None), kind_of(Literal["a", "b"])
-    ((<class 'int'>, ()), (<class 'str'>, ('a', 'b')))
+    >>> kind_of(int | None), kind_of(Literal["a", "b"]), kind_of(object)
+    ((<class 'int'>, ()), (<class 'str'>, ('a', 'b')), (<class 'str'>, ()))
     """
     origin = get_origin(annotation)
     if origin is Annotated:
@@ -79,4 +79,4 @@ def kind_of(annotation: Any) -> tuple[type, tuple[str, ...]]:
         return kind_of(next(part for part in get_args(annotation) if part is not NoneType))
     if origin is Literal:
         return str, get_args(annotation)
-    return annotation, ()
+    return annotation if annotation in (bool, int, float) else str, ()  # settings read text

@@ -6,7 +6,6 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from ..check import check_choice
-from ..learning.ramp import Ramp
 from ..training.choices import (
     ALGORITHM_NAMES,
     BASELINE_NAMES,
@@ -14,7 +13,7 @@ from ..training.choices import (
     ROW_NAMES,
     STRATEGY_NAMES,
 )
-from ..training.settings import Settings, check_widths
+from ..training.settings import Settings, read_widths
 
 COMPARED = {
     "algorithm": "algorithms",
@@ -46,7 +45,7 @@ def each_of(known: Iterable[str], kind: str) -> AfterValidator:
 def _widths(value: str) -> str:
     try:
         for item in value.split(","):
-            check_widths(Ramp.parse(item))
+            read_widths(item)
     except ValueError:
         raise ValueError(
             f"must be whole numbers of at least 1, as in 1,4,8, or ramps as in 1:8, got {value!r}"

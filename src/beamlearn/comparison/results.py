@@ -163,7 +163,7 @@ def read_comparison(path: str | Path) -> Comparison:
     if not (path / ABOUT).is_file():
         raise RunError(
             f"{path} must hold a finished comparison, but there is no {ABOUT} in it; give the "
-            "folder that was the --out of `beamlearn compare`."
+            "folder that `beamlearn compare` wrote."
         )
     about = read_json(path / ABOUT)
     rows = [row for _, row in read_lines(path / ROWS)]

@@ -83,7 +83,7 @@ def compare(
         name, error = next(iter(ordered.items()))
         raise CompareError(
             f"{len(failed)} of {len(entries)} entries failed ({', '.join(ordered)}); {name}: "
-            f"{error} What is done stays done: mend this and compare again.",
+            f"{error} What is done stays done: fix this and compare again.",
             ordered,
         ) from error
 

@@ -27,9 +27,7 @@ class Ramp:
         return cls(numbers[0], numbers[-1])
 
     def __str__(self) -> str:
-        if self.constant:
-            return f"{self.first:g}"
-        return f"{self.first:g}:{self.last:g}"
+        return str(self.first) if self.constant else f"{self.first}:{self.last}"
 
     @property
     def constant(self) -> bool:
@@ -50,5 +48,5 @@ class Ramp:
 
 
 def _number(text: str) -> float:
-    """A whole number as one, so that it is written like that again."""
-    return int(text) if text.strip().isdecimal() else float(text)
+    """Digits alone as a whole number, so that they are written like that again."""
+    return int(text) if text.isdecimal() else float(text)

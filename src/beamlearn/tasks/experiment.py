@@ -208,7 +208,7 @@ def read_experiment(task: TaskSpec[E, D, M], run: Run) -> E:
     name = run.config.get("task", task.name)
     if name != task.name:
         raise SettingsError(
-            f"{run.path / CONFIG}: `task`: must be {task.name!r}, got {name!r}; give the folder of "
+            f"{run.path / CONFIG}: `task` must be {task.name!r}, got {name!r}; give the folder of "
             "another run."
         )
     beside = (TRAIN, VALIDATION)

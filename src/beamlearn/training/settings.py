@@ -4,6 +4,7 @@ Settings know the names of algorithms, strategies and losses; what these are is 
 them, when it is asked for. So the command line can describe every setting at once.
 """
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
@@ -26,6 +27,8 @@ from ..learning.ramp import Ramp
 from .choices import ALGORITHM_NAMES, BASELINE_NAMES, LOSS_NAMES, ROW_NAMES, STRATEGY_NAMES
 
 if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
     from ..algorithms import Algorithm
     from ..losses import Loss
     from ..strategies import Strategy
@@ -60,7 +63,7 @@ def one_of(known: Iterable[str], kind: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _ramp(value: object) -> Ramp:
+def read_ramp(value: object) -> Ramp:
     """Accept a number, or two with a colon: from the first to the second during training."""
     try:
         return Ramp.parse(value)
@@ -68,26 +71,28 @@ def _ramp(value: object) -> Ramp:
         raise ValueError(f"must be a number, or two as in 1:8, got {str(value)!r}") from None
 
 
-def check_widths(ramp: Ramp) -> Ramp:
-    """Accept whole numbers from 1 up."""
+def read_widths(value: object) -> Ramp:
+    """Accept whole numbers from 1 up, without a decimal point."""
+    ramp = read_ramp(value)
     if not all(isinstance(one, int) and one >= 1 for one in (ramp.first, ramp.last)):
         raise ValueError(
-            f"must be a whole number of at least 1, or two as in 1:8, got {str(ramp)!r}"
+            f"must be a whole number of at least 1, or two as in 1:8, got {str(value)!r}"
         )
     return ramp
 
 
-def _probabilities(ramp: Ramp) -> Ramp:
+def read_probabilities(value: object) -> Ramp:
+    """Accept numbers between 0 and 1."""
+    ramp = read_ramp(value)
     if not all(0 <= one <= 1 for one in (ramp.first, ramp.last)):
         raise ValueError(
-            f"must be between 0 and 1, or two such numbers as in 0.9:0, got {str(ramp)!r}"
+            f"must be between 0 and 1, or two such numbers as in 0.9:0, got {str(value)!r}"
         )
     return ramp
 
 
-Text = PlainSerializer(str)
-WidthRamp = Annotated[Ramp, BeforeValidator(_ramp), AfterValidator(check_widths), Text]
-BetaRamp = Annotated[Ramp, BeforeValidator(_ramp), AfterValidator(_probabilities), Text]
+WidthRamp = Annotated[Ramp, BeforeValidator(read_widths), PlainSerializer(str)]
+BetaRamp = Annotated[Ramp, BeforeValidator(read_probabilities), PlainSerializer(str)]
 
 
 class Learning(Settings):
@@ -251,9 +256,11 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise SettingsError(f"{path}: cannot be read ({error.strerror}); check `config`.") from None
+        raise SettingsError(
+            f"{path} cannot be read ({error.strerror}); check the path.", "config"
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path}: must be a TOML file in UTF-8: {error}.") from None
+        raise SettingsError(f"{path} must be a TOML file in UTF-8: {error}.") from None
 
 
 def parse(model: type[Model], values: Mapping[str, Any], source: str = "") -> Model:
@@ -261,8 +268,12 @@ def parse(model: type[Model], values: Mapping[str, Any], source: str = "") -> Mo
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:
+        # A misspelled key comes before one that is missing.
+        found = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+        path = [str(part) for part in found["loc"] if not str(part).startswith("function-")]
+        fixes = path[-1:] if found["type"] == "missing" else []
         where = f"{source}: " if source else ""
-        raise SettingsError(where + _sentence(model, error)) from None
+        raise SettingsError(where + _sentence(model, found, path), *fixes) from None
 
 
 def groups_in(model: type[Settings]) -> dict[str, type[Settings]]:
@@ -275,18 +286,19 @@ def groups_in(model: type[Settings]) -> dict[str, type[Settings]]:
     }
 
 
-def _sentence(model: type[Settings], error: ValidationError) -> str:
-    """The first thing that is wrong, with its key; a misspelled one before one that is missing."""
-    found = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
-    path = [str(part) for part in found["loc"] if not str(part).startswith("function-")]
+def _sentence(model: type[Settings], found: "ErrorDetails", path: list[str]) -> str:
+    """What is wrong with the setting at a path, with its key."""
     key = ".".join(path)
     if found["type"] == "extra_forbidden":
         for name in path[:-1]:
             model = groups_in(model)[name]
         return unknown(model.model_fields, path[-1], "setting")
     if found["type"] == "missing":
-        return f"`{key}` is required but missing; set `{path[-1]}`."
+        return f"`{key}` is required but missing; set it."
     message = found["msg"].removeprefix("Value error, ").rstrip(".")
-    ours = found["type"] == "value_error"  # says itself what it got
-    got = "" if ours else f", got {found['input']!r}"
-    return f"`{key}`: {message}{got}." if key else f"{message}."
+    message = re.sub("^Input should ", "must ", message)
+    if found["type"] != "value_error":  # which is ours and says itself what it got
+        message += f", got {found['input']!r}"
+    if not key or message.startswith("`"):  # it names the settings that it is about
+        return f"{message}."
+    return f"`{key}` {message}." if message.startswith("must ") else f"`{key}`: {message}."

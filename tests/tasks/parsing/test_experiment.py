@@ -55,4 +55,7 @@ def test_judging_counts_right_arcs(tmp_path):
     *_, validation = prepared.training
     found = PARSING.report(prepared.model, prepared.validation, 3)
     words = sum(map(len, prepared.validation.words)) / len(prepared.validation)
-    assert prepared.judge(validation.evaluation) == f"attachment {1 - found.cost / words:.2%}"
+    assert (
+        prepared.describe_validation(validation.evaluation)
+        == f"attachment {1 - found.cost / words:.2%}"
+    )

@@ -79,7 +79,7 @@ def test_a_warm_start_may_change_what_weights_do_not_depend_on(tmp_path):
     assert {name: getattr(model.settings, name) for name in changed} == changed
     assert model.scorer.length_bonus == 0.5
     warm = experiment(tmp_path / "two", network={"size": 16}, warm_start=tmp_path / "run")
-    with pytest.raises(SettingsError, match="`size` must be 8 as in the run .*, but 16 came"):
+    with pytest.raises(SettingsError, match="`size` must be 8 as in the run .*, got 16"):
         begin(warm, tmp_path / "new")
 
 
@@ -155,4 +155,4 @@ def test_judging_counts_wrong_outputs(tmp_path):
     *_, validation = prepared.training
     found = TRANSDUCTION.report(prepared.model, prepared.validation, 3)
     expected = f"{found.wer:.2%} of the outputs cost something, {found.cost:.3f} on average"
-    assert prepared.judge(validation.evaluation) == expected
+    assert prepared.describe_validation(validation.evaluation) == expected

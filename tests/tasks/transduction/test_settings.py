@@ -142,12 +142,12 @@ def test_a_warm_start_chooses_anew_what_weights_do_not_depend_on():
             {"model": "transformer", "size": 2, "heads": 10**12},
             "`heads` must divide .* choose heads = 2,",
         ),
-        ({"model": "gru"}, "`model`: .*'lstm' or 'transformer', but 'gru' came.$"),
-        ({"insertion": -1}, "`insertion`: .*greater than or equal to 0, but -1 came.$"),
-        ({"length_power": -1}, "`length_power`: .*greater than or equal to 0, but -1 came.$"),
-        ({"length_factor": float("inf")}, "`length_factor`: .*finite number, but inf came.$"),
-        ({"finish": "last"}, "`finish`: .*'pad' or 'first', but 'last' came.$"),
-        ({"size": 0}, "`size`: .*greater than or equal to 1, but 0 came.$"),
+        ({"model": "gru"}, "`model` must .*'lstm' or 'transformer', got 'gru'.$"),
+        ({"insertion": -1}, "`insertion` must .*greater than or equal to 0, got -1.$"),
+        ({"length_power": -1}, "`length_power` must .*greater than or equal to 0, got -1.$"),
+        ({"length_factor": float("inf")}, "`length_factor` must .*finite number, got inf.$"),
+        ({"finish": "last"}, "`finish` must .*'pad' or 'first', got 'last'.$"),
+        ({"size": 0}, "`size` must .*greater than or equal to 1, got 0.$"),
         ({"sizes": 3}, "There is no setting called 'sizes'. Did you mean 'size'"),
     ],
 )
@@ -165,11 +165,11 @@ def test_what_is_not():
 def test_references_are_one_or_several():
     values = {"data": {**DATA, "references": "two"}}
     refused(
-        values, "`data.references`: .*'one' or 'several', but 'two' came.$", TransductionExperiment
+        values, "`data.references` must .*'one' or 'several', got 'two'.$", TransductionExperiment
     )
     refused({"data": {}}, "`data.train` is required", TransductionExperiment)
     refused(
         {"data": {**DATA, "limit": 0}},
-        "`data.limit`: .*equal to 1, but 0 came",
+        "`data.limit` must .*equal to 1, got 0",
         TransductionExperiment,
     )

@@ -40,7 +40,7 @@ def run_demo(
     introduce(console, parts, recordings, epochs)
     write_parts(parts, out)
     if all(job.finished for job in jobs.values()):
-        say(console, f"Both are trained already; remove {out} to train anew.")
+        say(console, f"Both are trained already; remove {out} to train again.")
     else:
         length = sum(map(len, parts["dev"].words)) / len(parts["dev"])
         train_together(jobs, TrainingBoard(console, jobs, length))

@@ -42,12 +42,12 @@ def inspect(
 ) -> None:
     """Show searches on a page that is served, in a file, or as text."""
     if text and export is not None:
-        raise SettingsError("`text` or `export` can be given, but both came; leave out one.")
+        raise SettingsError("`text` or `export` can be given, got both; leave out one.")
     serving = not text and export is None
     if serving:
         check_server()
     elif typed is not None and input is not None:
-        raise SettingsError("INPUT or --typed can be given, but both came; leave out one.")
+        raise SettingsError("INPUT or `typed` can be given, got both; leave out one.")
     set_up(device, threads)
     paths = [run] if against is None else [run, against]
     own = typed is None
@@ -56,15 +56,15 @@ def inspect(
     if serving:
         if len(requests) > 1:
             raise SettingsError(
-                f"`sentence` must be one number where a page is served, but {sentence} came; add "
-                "--export or --text for several."
+                f"`sentence` must be one number where a page is served, got {sentence}; add "
+                "`export` or `text` for several."
             )
         serve(inspected, requests[0] if requests else None, port, open_browser)
         return
     if not requests:
         raise SettingsError(
-            f"A file or --typed is needed, as {run} has no validation file that is still there, "
-            "but neither came; give one."
+            f"INPUT or `typed` must be given, as {run} has no validation file that is still there, "
+            "got neither."
         )
     cases = [inspect_input(inspected, request) for request in requests]
     if export is not None:
@@ -88,10 +88,10 @@ def opened(
     """
     if input == "-" and len(paths) > 1:
         raise SettingsError(
-            "INPUT must be a file where two runs read it, but - came; write it to a file first."
+            "INPUT must be a file where two runs read it, got -; write it to a file first."
         )
     if len(set(paths)) < len(paths):
-        raise SettingsError(f"`against` must be another run than {paths[0]}, but the same came.")
+        raise SettingsError(f"`against` must be another run than {paths[0]}, got the same.")
     found: list[InspectedRun] = []
     for path in paths:
         model, experiment = load(path, device, policy)
@@ -108,8 +108,7 @@ def opened(
         if given and input is None:
             name = min(given)
             raise SettingsError(
-                f"`{name}` is for reading INPUT, but none came; name the file, or leave out "
-                f"--{name}."
+                f"`{name}` is for reading INPUT, got none; name the file, or leave out `{name}`."
             )
         data: DataSet | None = None
         if input is not None:
@@ -136,16 +135,16 @@ def requested(
 ) -> list[InputRequest]:
     """What to look at first; nothing if that is not given and there is no file."""
     if right is not None and typed is None:
-        raise SettingsError("`right` belongs to --typed, but that did not come; add it.")
+        raise SettingsError("`right` goes with `typed`, got `right` alone; add `typed`.")
     if typed is not None:
         if sentence is not None:
-            raise SettingsError("`sentence` or `typed` can be given, but both came; leave out one.")
+            raise SettingsError("`sentence` or `typed` can be given, got both; leave out one.")
         return [InputRequest(run.width, text=typed, right=right)]
     if not run.size:
         if sentence is not None:
             raise SettingsError(
-                f"`sentence` is one of a file, but none came, and {run.name} has no validation "
-                "file that is still there; give INPUT."
+                f"`sentence` is for reading INPUT, got none, and {run.name} has no validation file "
+                "that is still there; name the file."
             )
         return []
     return [InputRequest(run.width, number=number) for number in numbers(sentence or "1", run.size)]
@@ -161,9 +160,8 @@ def numbers(text: str, size: int) -> range:
     first, last = (int(parts[1]), int(parts[2] or parts[1])) if parts else (0, 0)
     if not 1 <= first <= last <= size:
         raise SettingsError(
-            f"`sentence` must be a number from 1 to {size}, or several as in 1-5, but {text!r} "
-            "came."
+            f"`sentence` must be a number from 1 to {size}, or several as in 1-5, got {text!r}."
         )
     if last - first >= MOST:
-        raise SettingsError(f"`sentence` may be {MOST} inputs, but {last - first + 1} came.")
+        raise SettingsError(f"`sentence` may be at most {MOST} inputs, got {last - first + 1}.")
     return range(first - 1, last)

@@ -87,7 +87,10 @@ def check_unchanged(
         merged[name] = {**merged[name], **value} if known else value
     wanted = parse(task.experiment, merged, source).resolved()
     if changed := began.changed(wanted, out):
-        raise SettingsError(f"{changed}; leave it out to go on, or train in another folder.", "out")
+        where = f"{source}: " if source else ""
+        raise SettingsError(
+            f"{where}{changed}; leave it out to go on, or train in another folder.", "out"
+        )
 
 
 def train_model(prepared: Prepared[E, D, M], console: Console, out: Path) -> None:

@@ -36,8 +36,8 @@ POLICIES: dict[Policy, str] = {
 }
 REMEDIES: dict[Policy, str] = {
     "best": "no epoch of the training has ended; resume it",
-    "average": "no epoch has ended, or the training had no `average`; train with it",
-    "mixture": "no epoch has ended, or the training had no `mixture`; train with, say, 32",
+    "average": "no epoch has ended, or the training kept no average; train with `average=True`",
+    "mixture": "no epoch has ended, or the training kept no mixture; train with `mixture=32`",
     "selected": "no iterate was selected; certify the run and select one",
 }
 """Why a policy may be missing, and what to do."""
