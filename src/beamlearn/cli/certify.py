@@ -9,40 +9,53 @@ from .shared_options import AsJson
 
 
 def certify(
-    run: Annotated[Path, typer.Argument(help="A run folder.")],
-    delta: Annotated[float, typer.Option(help="With which probability the bound may fail.")] = 0.05,
+    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    delta: Annotated[float, typer.Option(help="Probability that the bound fails.")] = 0.05,
     upper: Annotated[
         float | None,
-        typer.Option(help="What no loss exceeds.", show_default="from the radius of the weights"),
+        typer.Option(
+            help="Largest possible loss of an example.",
+            show_default="from the radius of the weights",
+        ),
     ] = None,
     clip: Annotated[
-        float | None, typer.Option(help="Certify min(loss, CLIP) in place of the loss.")
+        float | None, typer.Option(help="Certify min(loss, CLIP) instead of the loss.")
     ] = None,
     examples: Annotated[
         int | None,
-        typer.Option(min=1, help="Judge the run after so many examples.", show_default="all"),
+        typer.Option(
+            min=1, help="Number of examples after which to certify the run.", show_default="all"
+        ),
     ] = None,
     with_regret: Annotated[
         bool,
-        typer.Option("--regret", help="Find the best policy in hindsight; this takes long."),
+        typer.Option(
+            "--regret", help="Also compute the regret against the best policy in hindsight (slow)."
+        ),
     ] = False,
     with_selection: Annotated[
         bool,
-        typer.Option("--select", help="Choose one kept iterate, with a bound: --policy selected."),
+        typer.Option(
+            "--select",
+            help="Also select one kept iterate, with its own bound, for --policy selected.",
+        ),
     ] = False,
     test: Annotated[
-        str | None, typer.Option(help="A file to measure the loss of the kept iterates on.")
+        str | None, typer.Option(help="File to measure the loss of the kept iterates on.")
     ] = None,
     figure: Annotated[
-        Path | None, typer.Option(help="Draw the bound against the number of examples (svg, png).")
+        Path | None,
+        typer.Option(
+            help="File (svg or png) for a figure of the bound against the number of examples."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what a run proves: a bound on the loss of the mixture of its iterates, with its parts.
+    """Bound the expected loss of the mixture of a run's iterates.
 
-    The run must be one pass over its examples, without dropout, trained with --stream. A bound
-    on the losses follows from --radius, or is given as --upper; --clip needs none. Choose these,
-    --delta and --examples before you look at the losses.
+    The run must be one pass over its examples, trained with --stream and without dropout. The
+    largest possible loss follows from the --radius of the training, or is given as --upper;
+    --clip needs neither. Choose these, --delta and --examples before you look at the losses.
 
     [bold]Examples[/bold]
 

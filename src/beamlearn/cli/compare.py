@@ -14,10 +14,10 @@ from .options import Given, with_settings
 from .settings import settings
 from .shared_options import Device
 
-HELP = """Train in many ways, test each at several widths of the beam, and say which is best.
+HELP = """Train with several algorithms, test at several beam widths, and say which is best.
 
-    One line of the table for each algorithm, or strategy and loss, at each width; a file of
-    settings may have a table `compare`, too. Interrupted at any time, the same command goes on.
+    The result is a table with a line for each algorithm, or each strategy and loss, at each
+    training width. If interrupted, run the same command again to continue.
 
     [bold]Examples[/bold]
 
@@ -34,7 +34,7 @@ HELP = """Train in many ways, test each at several widths of the beam, and say w
 
 def compare_group() -> typer.Typer:
     """The group of commands, one for each task."""
-    group = typer.Typer(help="Compare ways to train, side by side.", no_args_is_help=True)
+    group = typer.Typer(help="Compare training algorithms and beam widths.", no_args_is_help=True)
     for name, entry in TASKS.items():
         group.command(name)(command(entry))
     return group
@@ -59,24 +59,26 @@ def command(entry: TaskEntry) -> Callable[..., None]:
     }
 
     def compare_task(
-        out: Annotated[Path, typer.Option(help="The folder to write.")],
+        out: Annotated[Path, typer.Option(help="Folder to write.")],
         given: Given,
         config: Annotated[
             Path | None,
-            typer.Option(help=f"A TOML file with settings in its tables {', '.join(groups)}."),
+            typer.Option(help=f"TOML file with settings in its tables {', '.join(groups)}."),
         ] = None,
         warm_start: Annotated[
             str | None,
-            typer.Option(help="A run folder whose weights are the first ones of all trainings."),
+            typer.Option(help="Run folder from which all trainings take their initial weights."),
         ] = None,
         processes: Annotated[
             int | None,
             typer.Option(
-                min=1, help="How many train at once, with one thread each.", show_default="cores"
+                min=1,
+                help="Number of processes, with one thread each.",
+                show_default="one per core",
             ),
         ] = None,
         device: Device = "cpu",
-        quiet: Annotated[bool, typer.Option(help="Show the table and errors only.")] = False,
+        quiet: Annotated[bool, typer.Option(help="Show only the table and errors.")] = False,
     ) -> None:
         values = settings(config, given, warm_start)
         from .jobs import compare as job  # loads torch

@@ -19,14 +19,12 @@ from .shared_options import (
 
 
 def evaluate(
-    run: Annotated[Path, typer.Argument(help="A run folder.")],
-    file: Annotated[
-        str, typer.Argument(help="A file with right answers, or - for standard input.")
-    ],
+    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    file: Annotated[str, typer.Argument(help="File with right answers, or - for standard input.")],
     width: Annotated[
         str | None,
         typer.Option(
-            help="Of the beam; several as in 1,2,4,8.", show_default="1 and as in training"
+            help="Widths of the beam, as in 1,2,4,8.", show_default="1 and the training width"
         ),
     ] = None,
     as_json: AsJson = False,
@@ -38,7 +36,7 @@ def evaluate(
     device: Device = "cpu",
     threads: Threads = 1,
 ) -> None:
-    """Compare a model's output with the right one, at several widths of the beam.
+    """Measure how good a model is, at one or several widths of the beam.
 
     [bold]Examples[/bold]
 

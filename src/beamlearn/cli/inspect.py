@@ -18,37 +18,44 @@ from .shared_options import (
 
 
 def inspect(
-    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    run: Annotated[Path, typer.Argument(help="Run folder.")],
     input: Annotated[
         str | None,
         typer.Argument(
-            help="A file with right answers, or - for standard input.",
+            help="File with right answers, or - for standard input.",
             show_default="the run's validation file",
         ),
     ] = None,
     against: Annotated[
-        Path | None, typer.Option(help="A second run, to be shown below on the same input.")
+        Path | None, typer.Option(help="Run folder of a second model, to show on the same input.")
     ] = None,
     width: Annotated[
         int | None,
-        typer.Option(min=1, help="Of the beam, up to 64.", show_default="as in training"),
+        typer.Option(min=1, help="Width of the beam, at most 64.", show_default="as in training"),
     ] = None,
     sentence: Annotated[
         str | None,
-        typer.Option(help="Which of the file, from 1; with --export or --text also as in 1-5."),
+        typer.Option(
+            help="Number of the sentence in the file, from 1; with --export or --text also a "
+            "range, as in 1-5."
+        ),
     ] = None,
     typed: Annotated[
-        str | None, typer.Option(metavar="INPUT", help="Look at this instead of a file.")
+        str | None, typer.Option(metavar="INPUT", help="Input to show instead of a file.")
     ] = None,
     right: Annotated[
-        str | None, typer.Option(metavar="OUTPUT", help="The right output of --typed.")
+        str | None, typer.Option(metavar="OUTPUT", help="Right output for --typed.")
     ] = None,
     export: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write the page to a file, and end.")
+        str | None,
+        typer.Option(metavar="FILE", help="File to write the page to, instead of serving it."),
     ] = None,
-    text: Annotated[bool, typer.Option("--text", help="Print all of it, and end.")] = False,
+    text: Annotated[
+        bool, typer.Option("--text", help="Print the search as text, instead of serving a page.")
+    ] = False,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Of the server.", show_default="any free one")
+        int,
+        typer.Option(min=0, max=65535, help="Port of the server.", show_default="any free port"),
     ] = 0,
     open_browser: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
@@ -61,9 +68,9 @@ def inspect(
     device: Device = "cpu",
     threads: Threads = 1,
 ) -> None:
-    """Look into a search: what the beam kept, what it dropped, and where the best output was lost.
+    """Show a search step by step: what the beam kept, and where it dropped the best output.
 
-    The page is served to this machine alone, until Ctrl-C.
+    The page is served to this machine only, until Ctrl-C.
 
     [bold]Examples[/bold]
 

@@ -47,7 +47,9 @@ def _version(asked: bool | None) -> None:
 def options(
     version: Annotated[
         bool | None,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = None,
 ) -> None:
     """What comes before a command."""

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import typer
 from pydantic.fields import FieldInfo
 
+from ..learning.ramp import Ramp
 from ..training.settings import Settings
 
 Given = Mapping[str, Mapping[str, Any]]
@@ -54,7 +55,7 @@ def option(name: str, field: FieldInfo, panel: str) -> inspect.Parameter:
     declared = typer.Option(
         f"{flag}/--no-{flag[2:]}" if kind is bool else flag,
         help=description,
-        metavar="|".join(choices) if choices else None,
+        metavar="|".join(choices) or ("N[:M]" if kind is Ramp else None),
         show_default=False,
         rich_help_panel=panel.capitalize(),
     )

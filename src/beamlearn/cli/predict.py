@@ -9,38 +9,39 @@ from .shared_options import Device, Layout, Mixture, PolicyName, Threads, policy
 
 
 def predict(
-    run: Annotated[Path, typer.Argument(help="A run folder.")],
-    input: Annotated[str, typer.Argument(help="A file, or - for standard input.")],
+    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    input: Annotated[str, typer.Argument(help="Input file, or - for standard input.")],
     output: Annotated[
-        str, typer.Option("--output", "-o", help="A file, or - for standard output.")
+        str, typer.Option("--output", "-o", help="Output file, or - for standard output.")
     ] = "-",
     width: Annotated[
-        int | None, typer.Option(min=1, help="Of the beam.", show_default="as in training")
+        int | None, typer.Option(min=1, help="Width of the beam.", show_default="as in training")
     ] = None,
     nbest: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="List the best N outputs for each sentence or source: tagging as JSON lines, "
-            "parsing in comments, transduction on lines of their own.",
+            help="Number of outputs to list for each sentence or source: taggers write JSON lines, "
+            "parsers comments, transducers one line per output.",
         ),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Write JSON lines with confidences.")
+        bool, typer.Option("--json", help="Write JSON lines, with confidences.")
     ] = False,
     layout: Layout = None,
     column: Annotated[
         str | None,
-        typer.Option(help="Tagging: where to write the tags.", show_default="as in training"),
+        typer.Option(help="Tagging: column to write the tags to.", show_default="as in training"),
     ] = None,
     policy: PolicyName = None,
     mixture: Mixture = False,
     device: Device = "cpu",
     threads: Threads = 1,
 ) -> None:
-    """Predict with a model: the same file comes out, with the predictions in it.
+    """Predict with a trained model.
 
-    Of transducers, lines come out: source, tab and output.
+    Taggers and parsers write the input file with the predictions filled in. Transducers write
+    lines of source, tab and output.
 
     [bold]Examples[/bold]
 

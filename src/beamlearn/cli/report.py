@@ -11,35 +11,36 @@ from .shared_options import Device, Threads
 def report(
     folder: Annotated[
         Path,
-        typer.Argument(help="A run folder, or the folder of a comparison.", show_default=False),
+        typer.Argument(help="Run folder, or folder of a comparison.", show_default=False),
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The page to write.", show_default="FOLDER/report.html"),
+        typer.Option("--out", "-o", help="Page to write.", show_default="FOLDER/report.html"),
     ] = None,
     test: Annotated[
         str | None,
         typer.Option(
-            help="A run: a file with right answers to test on.", show_default="that of --dev"
+            help="For a run: file with right answers to test on.",
+            show_default="the validation file",
         ),
     ] = None,
     widths: Annotated[
         str | None,
         typer.Option(
-            help="A run: of the beam in testing, as in 1,2,4,8.",
-            show_default="1,2,4,8 and that of training",
+            help="For a run: widths of the beam in testing, as in 1,2,4,8.",
+            show_default="1,2,4,8 and the training width",
         ),
     ] = None,
     clip: Annotated[
-        float | None, typer.Option(help="A run: certify min(loss, CLIP) in place of the loss.")
+        float | None, typer.Option(help="For a run: certify min(loss, CLIP) instead of the loss.")
     ] = None,
     device: Device = "cpu",
     threads: Threads = 1,
 ) -> None:
-    """Write one page on a run or a comparison: which algorithm, which width, where it goes wrong.
+    """Write a report on a run or a comparison: which algorithm, which width, which errors.
 
-    The page needs no network and no other file. A run is decoded at several widths for it; of a
-    comparison everything is known.
+    The report is a single HTML page that needs no network. For a run, the test file is decoded
+    at several widths; for a comparison, nothing is decoded.
 
     [bold]Examples[/bold]
 

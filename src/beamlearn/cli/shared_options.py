@@ -8,31 +8,34 @@ from ..check import check_choice
 from ..training.choices import Policy
 from ..training.settings import SettingsError
 
-Device = Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps, ...")]
-Threads = Annotated[int, typer.Option(min=1, help="More of them help large networks only.")]
+Device = Annotated[str, typer.Option(help="Device to compute on: cpu, cuda, cuda:1, mps, ...")]
+Threads = Annotated[
+    int, typer.Option(min=1, help="Number of threads. More than 1 helps large networks only.")
+]
 PolicyName = Annotated[
     str | None,
     typer.Option(
-        help="best on validation, average of all iterates, mixture of many, or the one that "
-        "`certify --select` chose.",
+        help="Which weights to use: the best on the validation file, the average of all "
+        "iterates, a mixture of iterates, or the iterate selected by certify --select.",
         metavar="|".join(get_args(Policy)),
         show_default="best",
     ),
 ]
-Mixture = Annotated[bool, typer.Option("--mixture", help="The same as --policy mixture.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Mixture = Annotated[bool, typer.Option("--mixture", help="Short for --policy mixture.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object only.")]
 Layout = Annotated[
-    str | None, typer.Option(help="Tagging: auto, conllu or columns.", show_default="auto")
+    str | None,
+    typer.Option(help="Tagging: format of the file: auto, conllu or columns.", show_default="auto"),
 ]
 Column = Annotated[
     str | None,
-    typer.Option(help="Tagging: where the right tags are.", show_default="as in training"),
+    typer.Option(help="Tagging: column with the right tags.", show_default="as in training"),
 ]
 References = Annotated[
     str | None,
     typer.Option(
-        help="Transduction: one target on a line, several, or merged: also those of other lines "
-        "with the same source.",
+        help="Transduction: number of right targets on a line: one or several; merged also "
+        "joins lines with the same source.",
         show_default="as in training",
     ),
 ]

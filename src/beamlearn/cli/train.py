@@ -33,21 +33,21 @@ def command(entry: TaskEntry) -> Callable[..., None]:
     groups = groups_in(entry.experiment)
 
     def train_task(
-        out: Annotated[Path, typer.Option(help="The run folder to write.")],
+        out: Annotated[Path, typer.Option(help="Run folder to write.")],
         given: Given,
         resume: Annotated[
-            bool, typer.Option("--resume", help="Go on with the training in --out.")
+            bool, typer.Option("--resume", help="Resume the training in --out.")
         ] = False,
         config: Annotated[
             Path | None,
-            typer.Option(help=f"A TOML file with settings in its tables {', '.join(groups)}."),
+            typer.Option(help=f"TOML file with settings in its tables {', '.join(groups)}."),
         ] = None,
         warm_start: Annotated[
-            str | None, typer.Option(help="A run folder whose weights are the first ones.")
+            str | None, typer.Option(help="Run folder to take the initial weights from.")
         ] = None,
         device: Device = "cpu",
         threads: Threads = 1,
-        quiet: Annotated[bool, typer.Option(help="Show errors only.")] = False,
+        quiet: Annotated[bool, typer.Option(help="Show only errors.")] = False,
     ) -> None:
         values = settings(config, given, warm_start)
         source = "" if config is None else str(config)

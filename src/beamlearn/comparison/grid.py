@@ -67,29 +67,31 @@ class Grid(Settings):
 
     algorithms: Annotated[str, Listed, each_of(ROW_NAMES, "algorithm")] | None = Field(
         default=None,
-        description="Rows of the paper's Table 1, as in log_likelihood,continue: "
-        f"{', '.join(ALGORITHM_NAMES)}; and baselines: {', '.join(BASELINE_NAMES)}.",
+        description="Algorithms to compare, separated by commas. From the paper's Table 1: "
+        f"{', '.join(ALGORITHM_NAMES)}; baselines: {', '.join(BASELINE_NAMES)}. "
+        "(default: log_likelihood,continue, unless strategies or losses are given)",
     )
     strategies: Annotated[str, Listed, each_of(STRATEGY_NAMES, "strategy")] | None = Field(
         default=None,
-        description="Strategies to try with every loss, as in continue,reset: "
-        f"{', '.join(STRATEGY_NAMES)}.",
+        description="Strategies to combine with every loss, separated by commas: "
+        f"{', '.join(STRATEGY_NAMES)}. (default: continue, if losses are given)",
     )
     losses: Annotated[str, Listed, each_of(LOSS_NAMES, "loss")] | None = Field(
         default=None,
-        description="Losses to try with every strategy, or with continue alone: "
-        f"{', '.join(LOSS_NAMES)}.",
+        description="Losses to combine with every strategy, separated by commas: "
+        f"{', '.join(LOSS_NAMES)}. (default: log_loss_neighbors, if strategies are given)",
     )
     widths: Annotated[str, Listed, AfterValidator(_widths)] = "8"
-    """Of the beam in training, as in 1,4,8; first:last widens it. Rows for width 1 keep that."""
+    """Widths of the beam in training, as in 1,4,8; 1:8 widens it during training. Algorithms that
+    are defined for width 1 are trained at 1 only."""
     test_widths: Annotated[str, Listed, AfterValidator(_test_widths)] | None = None
-    """Of the beam in testing, as in 1,2,4,8; without it, 1 and those of training."""
+    """Widths of the beam in testing, as in 1,2,4,8. (default: 1 and the training widths)"""
     seeds: Annotated[int, Field(ge=1)] = 3
-    """How often to train each, with the seeds 0, 1, ..."""
+    """Number of trainings of each kind, with the seeds 0, 1, ..."""
     test: str | None = None
-    """The file to test on; without one, the validation file."""
+    """Test file. (default: the validation file)"""
     baseline: str | None = None
-    """What the others are tested against, such as log_likelihood; without it, the first."""
+    """What the others are tested against, such as log_likelihood. (default: the first)"""
 
 
 def items(text: str | None) -> list[str]:

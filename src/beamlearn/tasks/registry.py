@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TaskEntry:
-    """A task by its name: its settings at once; the rest, and torch with it, when it is used."""
+    """A task and its settings. The rest, and torch with it, is loaded when the task is used."""
 
     name: str
-    """Of the commands, as in `beamlearn train NAME`, and in run folders."""
+    """Its name in commands, as in `beamlearn train NAME`, and in run folders."""
     summary: str
-    """What it learns, in a sentence."""
+    """What it trains, as in "Train a tagger, ..."."""
     experiment: type[Experiment]
     spec: "str | TaskSpec[Any, Any, Any]"
     """A `TaskSpec`, or where to import it from, as module:name."""
     files: str
-    """How its data files end, for examples."""
+    """The extension of its data files, for examples."""
     examples: tuple[str, ...]
-    """Options of `train`, for its help."""
+    """Options of `train`, for examples in its help."""
 
     def load(self) -> "TaskSpec[Any, Any, Any]":
         """What can be done with the task."""
@@ -44,7 +44,7 @@ TASKS: dict[str, TaskEntry] = {
     for entry in (
         TaskEntry(
             name="tag",
-            summary="a tagger: one label for each word",
+            summary="a tagger, which gives each word a label",
             experiment=TaggingExperiment,
             spec="beamlearn.tasks.tagging.task:TAGGING",
             files="conllu",
@@ -56,7 +56,7 @@ TASKS: dict[str, TaskEntry] = {
         ),
         TaskEntry(
             name="parse",
-            summary="a dependency parser: a head and a relation for each word",
+            summary="a dependency parser, which gives each word a head and a relation",
             experiment=ParsingExperiment,
             spec="beamlearn.tasks.parsing.task:PARSING",
             files="conllu",
@@ -68,7 +68,7 @@ TASKS: dict[str, TaskEntry] = {
         ),
         TaskEntry(
             name="transduce",
-            summary="a transducer: a string for each string, from lines of source, tab and target",
+            summary="a transducer, which turns strings into other strings",
             experiment=TransductionExperiment,
             spec="beamlearn.tasks.transduction.task:TRANSDUCTION",
             files="tsv",

@@ -16,11 +16,11 @@ class Files(Settings):
     """Where the data is; a task adds how to read it."""
 
     train: str
-    """The file to learn from, plain or .gz."""
+    """Training file, plain or .gz."""
     dev: str | None = None
-    """The file to validate on; without one, every tenth sentence is held out."""
+    """Validation file. (default: every tenth training sentence is held out)"""
     limit: int | None = Field(default=None, ge=1)
-    """Use only so many sentences of the training file."""
+    """Number of training sentences to use, from the start of the file. (default: all)"""
 
 
 class ModelSettings(Settings):
@@ -29,11 +29,12 @@ class ModelSettings(Settings):
     free: ClassVar[frozenset[str]] = frozenset({"dropout", "accumulate", "normalize"})
     """What a warm start may change, as the shapes of the weights do not depend on it."""
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.3
-    """The share of inputs that training leaves out."""
+    """Dropout rate: the share of inputs that training leaves out."""
     accumulate: bool = True
-    """Is the score of a hypothesis the sum along its path, or only that of its last action?"""
+    """Score a hypothesis by the sum along its path, not by its last action alone."""
     normalize: Literal["auto", "log_softmax", "none"] = "auto"
-    """Turn scores into log-probabilities of the next action? Auto: where training is local."""
+    """Whether to turn scores into log-probabilities of the next action. Auto: log_softmax if each
+    action is learned by itself, as with log_likelihood and dagger; else none."""
 
     @property
     def normalization(self) -> Literal["log_softmax"] | None:
@@ -52,17 +53,17 @@ class WordSettings(ModelSettings):
     """What a model knows of words, and how large its vectors are."""
 
     min_count: Size = 2
-    """Rarer words share one vector."""
+    """Minimum number of times a word must occur in training to get a vector of its own."""
     word_size: Size = 96
-    """The size of a word's vector."""
+    """Size of word vectors."""
     affix_length: Count = 4
-    """The longest beginnings and ends of words that have a vector; 0: none."""
+    """Maximum length of prefixes and suffixes, in characters. 0: none."""
     affix_size: Size = 96
-    """The size of the vectors of affixes and shapes."""
+    """Size of the vectors of prefixes, suffixes and word shapes."""
     vectors: str | None = None
-    """A file of pretrained word vectors (text, .npy or .safetensors)."""
+    """File of pretrained word vectors: text, .npy or .safetensors. (default: none)"""
     freeze_vectors: bool = True
-    """Leave pretrained vectors as they are?"""
+    """Keep pretrained vectors fixed during training."""
 
 
 class Experiment(Settings):
@@ -78,7 +79,7 @@ class Experiment(Settings):
     """None: the model was fitted in memory."""
     learning: Learning = Field(default_factory=Learning)
     warm_start: str | None = None
-    """A run folder whose weights are the first ones."""
+    """A run folder to take the initial weights from."""
 
     @property
     def settings(self) -> ModelSettings:

@@ -100,49 +100,55 @@ class Learning(Settings):
 
     algorithm: Annotated[str, one_of(ROW_NAMES, "algorithm")] = Field(
         default="continue",
-        description="A row of the paper's Table 1, which chooses strategy, loss and width: "
-        f"{', '.join(ALGORITHM_NAMES)}; or a baseline: {', '.join(BASELINE_NAMES)}.",
+        description="Training algorithm. It sets the strategy, the loss and the width. One of the "
+        f"paper's Table 1: {', '.join(ALGORITHM_NAMES)}; or a baseline: "
+        f"{', '.join(BASELINE_NAMES)}.",
     )
     strategy: Annotated[str, one_of(STRATEGY_NAMES, "strategy")] | None = Field(
         default=None,
-        description="How training beams are chosen, in place of the row's: "
-        f"{', '.join(STRATEGY_NAMES)}.",
+        description=f"How beams are chosen during training: {', '.join(STRATEGY_NAMES)}. "
+        "(default: set by the algorithm)",
     )
     loss: Annotated[str, one_of(LOSS_NAMES, "loss")] | None = Field(
-        default=None, description=f"The loss, in place of the row's: {', '.join(LOSS_NAMES)}."
+        default=None,
+        description=f"Loss to minimize: {', '.join(LOSS_NAMES)}. (default: set by the algorithm)",
     )
     best: Literal["first", "best_scored"] | None = None
-    """Of equally cheap neighbors, learn toward the first or the best-scored? Not for pairs."""
+    """Which of several equally cheap neighbors to learn toward. Not for weighted_pairs losses.
+    (default: first)"""
     width: WidthRamp | None = None
-    """Of the beam, in place of the row's; first:last widens it during the first half."""
+    """Width of the beam. Two numbers, as in 1:8, widen it step by step during the first half of
+    training. (default: set by the algorithm)"""
     beta: BetaRamp | None = None
-    """For interpolate: how often to follow the oracle; first:last changes it evenly."""
+    """Probability of following the oracle, for the strategy interpolate. Two numbers, as in 0.9:0,
+    change it evenly during training."""
     epochs: Annotated[int, Field(ge=1)] = 10
-    """How often to go through the training data."""
+    """Number of passes over the training data."""
     batch_size: Annotated[int, Field(ge=1)] = 32
-    """How many examples an update learns from."""
+    """Number of examples per update."""
     reduction: Literal["sum", "mean"] = "sum"
-    """Add up the losses along a trajectory, or average them?"""
+    """Whether to add up or average the losses along a trajectory."""
     optimizer: Literal["adam", "gradient", "leader"] = "adam"
-    """Adam, projected gradient descent, or following the regularized leader."""
+    """Optimizer: Adam, projected gradient descent, or follow the regularized leader."""
     learning_rate: Annotated[float, Field(gt=0)] = 3e-3
-    """At the start; without Adam, round t has this rate divided by the root of t."""
+    """Learning rate of the first update. The optimizers gradient and leader divide it by the square
+    root of the round; for adam see schedule."""
     schedule: Literal["constant", "linear", "cosine"] = "linear"
-    """How the learning rate of Adam falls to 0 by the last round."""
+    """Learning rate schedule of Adam: constant, or falling to 0 at the last update."""
     clip: Annotated[float, Field(gt=0)] = 5.0
-    """The largest norm of a gradient for Adam."""
+    """Maximum norm of the gradient. For adam only."""
     radius: Annotated[float, Field(gt=0)] | None = None
-    """The largest norm of all weights together; not for Adam."""
+    """Maximum norm of all weights together. For gradient and leader only. (default: no limit)"""
     stream: bool = False
-    """Take the examples in random order, not by length, and log each loss, for certificates?"""
+    """Take the examples in random order, not by length, and log each loss. Certificates need it."""
     mixture: Annotated[int, Field(ge=0)] = 0
-    """How many iterates to keep, drawn evenly from all rounds, for the policy mixture."""
+    """Number of iterates to keep for the policy mixture, drawn evenly from all rounds."""
     average: bool = False
-    """Keep the average of all iterates, for the policy average?"""
+    """Keep the average of all iterates, for the policy average."""
     patience: Annotated[int, Field(ge=0)] | None = 5
-    """Stop after so many epochs without a better validation cost; 0: never."""
+    """Number of epochs without a better validation cost after which training stops. 0: never."""
     seed: Annotated[int, Field(ge=0)] = 0
-    """Of the first weights, the order of the data, dropout and coins."""
+    """Random seed for the initial weights, the order of the data, dropout and the strategy."""
 
     @model_validator(mode="after")
     def _check_beta(self) -> "Learning":

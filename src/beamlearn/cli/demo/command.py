@@ -8,12 +8,12 @@ from rich.console import Console
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Where to write the figure and the numbers.")] = Path(
+    out: Annotated[Path, typer.Option(help="Folder for the figure and the numbers.")] = Path(
         "beamlearn-demo"
     ),
-    seed: Annotated[int, typer.Option(min=0)] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
 ) -> None:
-    """Tell the two-minute story: the same network, trained without and with the beam.
+    """Train the same network without and with the beam, and compare them (two minutes).
 
     [bold]Example[/bold]
 

@@ -14,39 +14,39 @@ class ParserSettings(WordSettings):
     """The model: how it builds trees, what it sees, and how large it is."""
 
     system: Literal["arc-hybrid", "arc-eager", "arc-standard", "covington"] = "arc-hybrid"
-    """The transitions that build a tree."""
+    """Transition system that builds the trees."""
     crossing: Literal["auto", "encode", "lift", "keep"] = "auto"
-    """Arcs that cross: lift and mark them so that they can be put back, lift them, or keep them.
-    Auto: keep for covington, encode for the others."""
+    """How to learn crossing arcs: lift and mark them so that they can be restored (encode), lift
+    them, or keep them. Auto: keep for covington, encode for the others."""
     mark_count: Size = 10
-    """Marks of lifted words that are rarer in training are left out."""
+    """Minimum number of times a mark of a lifted word must occur in training to be learned."""
     cost: Cost = "labeled"
-    """Is a right head with a wrong relation an error?"""
+    """What counts as an error: a wrong head or relation (labeled), or only a wrong head."""
     tags: Literal["none", "upos", "xpos"] = "none"
-    """A column of tags that the parser sees; its input must have it."""
+    """Column of tags that the parser sees. Files to parse must have it too."""
     tag_size: Size = 32
-    """The size of a tag's vector."""
+    """Size of tag vectors."""
     word_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1
-    """The share of words that training takes for unknown ones."""
+    """Share of words that training replaces by the unknown word."""
     max_characters: Count = 16
-    """How many characters of a word the parser sees: of a longer word its first and last ones.
-    0: none."""
+    """Number of characters of a word that the parser sees; of longer words, the first and the last
+    ones. 0: none."""
     character_size: Size = 64
-    """How many filters look at characters."""
+    """Number of filters over characters."""
     encoder: Literal["lstm", "convolution"] = "lstm"
-    """What reads the sentence: an LSTM in both directions, or a lighter convolution."""
+    """Sentence encoder: an LSTM in both directions, or a lighter convolution."""
     encoder_size: Size = 200
-    """Its size (of an LSTM, in each direction)."""
+    """Size of the sentence encoder; of an LSTM, in each direction."""
     encoder_layers: Size = 1
-    """How many layers it has."""
+    """Number of layers of the sentence encoder."""
     hidden_size: Size = 128
-    """The size of the layer between words and actions."""
+    """Size of the layer between words and actions."""
     history: Literal["lstm", "gru", "none"] = "lstm"
-    """What reads the actions of each hypothesis."""
+    """Recurrent network that reads the actions of each hypothesis."""
     history_size: Size = 128
-    """The size of that memory."""
+    """Size of the recurrent network that reads the actions."""
     action_size: Size = 64
-    """The size of an action's vector in it."""
+    """Size of action vectors."""
 
     free: ClassVar[frozenset[str]] = WordSettings.free | {"word_dropout", "cost"}
 

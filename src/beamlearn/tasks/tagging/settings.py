@@ -13,25 +13,26 @@ class TaggerSettings(WordSettings):
     """The model: what it sees, and how large it is."""
 
     model: Literal["neural", "linear"] = "neural"
-    """A network, or a linear model with hashed features."""
+    """Kind of model: a neural network, or a linear model with hashed features."""
     context: Literal["streaming", "sentence"] = "sentence"
-    """May it look ahead? Streaming sees the current word and its own tags."""
+    """What the tagger sees: the whole sentence, or only the current word and its own tags so far
+    (streaming)."""
     lookahead: Count = 0
-    """How many words a streaming tagger may look ahead."""
+    """Number of following words that a streaming tagger sees."""
     constrained: bool = False
-    """Rule out tags that break the BIO scheme?"""
+    """Rule out tags that break the BIO scheme."""
     encoder_size: Size = 128
-    """The size of what reads a sentence, in each direction."""
+    """Size of the sentence encoder, in each direction."""
     encoder_layers: Size = 1
-    """How many layers read the sentence."""
+    """Number of layers of the sentence encoder."""
     history: Literal["lstm", "gru"] = "lstm"
-    """What reads the tags of each hypothesis."""
+    """Recurrent network that reads the tags of each hypothesis."""
     history_size: Size = 128
-    """The size of that memory."""
+    """Size of the recurrent network that reads the tags."""
     tag_size: Size = 64
-    """The size of a tag's vector in it."""
+    """Size of tag vectors."""
     buckets: Size = 1 << 20
-    """How many weights a linear model has."""
+    """Number of weights of a linear model."""
 
     @model_validator(mode="after")
     def _check_effect(self) -> "TaggerSettings":
@@ -51,11 +52,11 @@ class TaggingFiles(Files):
     """Where the sentences are, and their tags in them."""
 
     train: str
-    """The file to learn from: CoNLL-U or columns, plain or .gz."""
+    """Training file: CoNLL-U or columns, plain or .gz."""
     column: str = "upos"
-    """The labels: upos, xpos, feats, supertag or the number of a column."""
+    """Column with the tags: upos, xpos, feats, supertag or a column number."""
     layout: Layout = "auto"
-    """What the files look like."""
+    """Format of the files. Auto: detect it."""
 
 
 class TaggingExperiment(Experiment):

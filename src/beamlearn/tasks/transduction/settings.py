@@ -16,43 +16,44 @@ class TransducerSettings(ModelSettings):
     """The model: what it reads and writes, how large it is, and which cost it learns."""
 
     normalize: Literal["auto", "log_softmax", "none"] = "auto"
-    """Turn scores into log-probabilities of the next token? Auto: yes."""
+    """Whether to turn scores into log-probabilities of the next token. Auto: log_softmax."""
     source_tokens: TokensName = "characters"
-    """What sources are cut into: characters, words, or the .model or .json file of subwords."""
+    """Tokens of the sources: characters, words, or a subword model (FILE.model or FILE.json)."""
     target_tokens: TokensName = "characters"
-    """What targets are cut into: characters, words, or the .model or .json file of subwords."""
+    """Tokens of the targets: characters, words, or a subword model (FILE.model or FILE.json)."""
     source_min_count: Size = 1
-    """Rarer source symbols share one vector."""
+    """Minimum number of times a source token must occur in training to get a vector of its own."""
     target_min_count: Size = 1
-    """Rarer target tokens are never written."""
+    """Minimum number of times a target token must occur in training to be written."""
     model: Literal["lstm", "transformer"] = "lstm"
-    """What reads the source and writes the target."""
+    """Kind of network."""
     size: Size = 128
-    """The size of vectors and states."""
+    """Size of vectors and states."""
     layers: Size = 1
-    """How many layers read, and how many write."""
+    """Number of layers of the encoder, and of the decoder."""
     heads: Size = 4
-    """How many heads the attention of a transformer has."""
+    """Number of attention heads of a transformer."""
     feedforward: Size = 512
-    """The size of the inner layers of a transformer."""
+    """Size of the feedforward layers of a transformer."""
     cost: Literal["edit", "hamming", "bleu", "chrf"] = "edit"
-    """The cost to minimize: an edit distance, wrong positions, 1 - BLEU or 1 - chrF."""
+    """Cost to minimize: edit distance, number of wrong positions, 1 - BLEU or 1 - chrF."""
     insertion: Weight = 1.0
-    """What a token too many costs in the edit distance."""
+    """Cost of an extra token in the edit distance."""
     deletion: Weight = 1.0
-    """What a missing token costs in the edit distance."""
+    """Cost of a missing token in the edit distance."""
     substitution: Weight = 1.0
-    """What a wrong token costs in the edit distance."""
+    """Cost of a wrong token in the edit distance."""
     length_factor: Weight = 2.0
-    """An output has at most length_factor * source length + length_extra tokens."""
+    """Maximum output length in tokens: this times the length of the source, plus length_extra."""
     length_extra: Count = 10
-    """An output has at most length_factor * source length + length_extra tokens."""
+    """Number of tokens added to the maximum output length; see length_factor."""
     finish: Literal["pad", "first"] = "pad"
-    """Search until all outputs in the beam have ended, or until the best one has (first)?"""
+    """When the search ends: when all outputs in the beam have ended (pad), or when the best one has
+    (first)."""
     length_power: Weight = 0.0
-    """Divide the score of an output by its length to this power; 0: leave it."""
+    """Power of the length by which the score of an output is divided. 0: not divided."""
     length_bonus: float = 0.0
-    """What every token adds to the score of an output."""
+    """Number added to the score of an output for every token."""
 
     free: ClassVar[frozenset[str]] = ModelSettings.free | {
         "cost",
@@ -111,13 +112,13 @@ class TransductionFiles(Files):
     """Where the pairs are, and how many references a line has."""
 
     train: str
-    """The file to learn from, plain or .gz: source, tab and target on each line."""
+    """Training file, plain or .gz, with source, tab and target on each line."""
     dev: str | None = None
-    """The file to validate on; without one, every tenth pair is held out."""
+    """Validation file. (default: every tenth training pair is held out)"""
     limit: Size | None = None
-    """Use only the first N pairs of the training file."""
+    """Number of training pairs to use, from the start of the file. (default: all)"""
     references: Allowed = "one"
-    """May a line have several right targets, each in a column of its own?"""
+    """Number of right targets on a line: one, or several in columns of their own."""
 
 
 class TransductionExperiment(Experiment):
