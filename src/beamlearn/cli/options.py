@@ -55,7 +55,7 @@ def option(name: str, field: FieldInfo, panel: str) -> inspect.Parameter:
     declared = typer.Option(
         f"{flag}/--no-{flag[2:]}" if kind is bool else flag,
         help=description,
-        metavar="|".join(choices) or ("N[:M]" if kind is Ramp else None),
+        metavar="|".join(choices) or None,
         show_default=False,
         rich_help_panel=panel.capitalize(),
     )
@@ -80,4 +80,6 @@ def kind_of(annotation: Any) -> tuple[type, tuple[str, ...]]:
         return kind_of(next(part for part in get_args(annotation) if part is not NoneType))
     if origin is Literal:
         return str, get_args(annotation)
+    if annotation is Ramp:
+        return str, ("N[:M]",)
     return annotation if annotation in (bool, int, float) else str, ()  # settings read text
