@@ -359,7 +359,7 @@ def test_words_are_no_labels(tmp_path, capsys):
 def test_constraints_refuse_the_older_scheme(tmp_path, capsys):
     text = "Anna I-PER\nLee I-PER\nran O\n\nBo I-PER\nAl B-PER\n\n" * 9
     assert train(tmp_path, "--column", 2, "--constrained", text=text, name="ner.txt") == 2
-    assert "16 of 25 begin with I-" in capsys.readouterr().err
+    assert "16 of 25 spans in the training data begin with I-" in capsys.readouterr().err
 
 
 def test_a_column_number_means_another_column_in_another_layout(tmp_path, trained, capsys):
