@@ -301,7 +301,7 @@ def test_beta_is_for_interpolate_alone(data):
         ({"best": "first", "losses": "weighted_pairs_all"}, "--best goes with a loss that has one"),
         ({"train": "-"}, "--train must be a file that every training can read"),
         ({"test": "-"}, "--test must be a file that every training can read"),
-        ({"test": "none.conllu"}, "none.conllu: A file was expected, but there is none"),
+        ({"test": "none.conllu"}, "none.conllu: There is no such file"),
         ({"device": "moon"}, "--device must be one that PyTorch has here, got 'moon'"),
     ],
 )

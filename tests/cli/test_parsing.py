@@ -308,4 +308,4 @@ def test_trees_of_another_kind_are_not_evaluated(trained, tmp_path, capsys):
     path = tmp_path / "other.conllu"
     path.write_text("1\tGo\t_\t_\t_\t_\t0\tROOT\t_\t_\n")
     assert beamlearn("evaluate", trained, path) == 2
-    assert "the model knows none of ROOT; use a file" in one_sentence(capsys)
+    assert "got ROOT, of which the model knows none; use a file" in one_sentence(capsys)

@@ -248,7 +248,7 @@ def test_wrong_settings_are_answered_in_a_sentence(tmp_path, capsys, arguments, 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "has none"),
+        ("", "at least one sentence, got none"),
         ("1\tDo\tdo\tAUX\n\n", "train.conllu:1"),
         (COMMENTED.replace("3\tobj", "9\tobj") + COMMENTED, None),
     ],
@@ -359,7 +359,7 @@ def test_words_are_no_labels(tmp_path, capsys):
 def test_constraints_refuse_the_older_scheme(tmp_path, capsys):
     text = "Anna I-PER\nLee I-PER\nran O\n\nBo I-PER\nAl B-PER\n\n" * 9
     assert train(tmp_path, "--column", 2, "--constrained", text=text, name="ner.txt") == 2
-    assert "16 of 25 begin with I-" in capsys.readouterr().err
+    assert "16 of 25 spans in the training data begin with I-" in capsys.readouterr().err
 
 
 def test_a_column_number_means_another_column_in_another_layout(tmp_path, trained, capsys):
@@ -375,7 +375,7 @@ def test_a_column_number_means_another_column_in_another_layout(tmp_path, traine
 def test_labels_of_another_kind_are_not_evaluated(trained, capsys):
     path = trained.parent / "train.conllu"
     assert beamlearn("evaluate", trained, path, "--column", "xpos") == 2
-    assert "the model knows none of NNP, RB, VB" in capsys.readouterr().err
+    assert "got NNP, RB, VB, of which the model knows none" in capsys.readouterr().err
 
 
 def test_the_demo_spares_what_is_not_its_own(tmp_path, capsys):

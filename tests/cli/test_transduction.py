@@ -170,7 +170,7 @@ def test_standard_input_and_gzip(trained, lines, tmp_path, monkeypatch, capsys):
 def test_what_is_read_is_not_replaced(trained, lines, capsys):
     before = lines.read_bytes()
     assert beamlearn("predict", trained, lines, "-o", lines) == 2
-    assert "`output` must be another file than INPUT" in one_sentence(capsys)
+    assert "--output must be another file than INPUT" in one_sentence(capsys)
     assert lines.read_bytes() == before
 
 
@@ -275,8 +275,8 @@ def test_targets_of_another_kind_are_not_evaluated(trained, tmp_path, capsys):
     path.write_text("ab\tA B\nb\tB\n")
     assert beamlearn("evaluate", trained, path) == 2
     told = one_sentence(capsys)
-    assert "other.tsv: Target tokens such as '" in told
-    assert "the model knows none of 'A', 'B'; use a file with targets like those of" in told
+    assert "other.tsv: Expected target tokens such as '" in told
+    assert "got 'A', 'B', of which the model knows none; use a file with targets like" in told
     path.write_text("ab\tA a\n")
     assert beamlearn("evaluate", trained, path) == 0
     path.write_text("ab\t\n")
@@ -324,7 +324,7 @@ def test_other_wrong_input(tmp_path, capsys):
         ),
         ("a\t\nb\t\n", [], "The targets of the training data must have a token that occurs"),
         (None, ["--target-tokens", "wods"], "There is no kind of tokens called 'wods'. Did you"),
-        (None, ["--target-tokens", "no.model"], "no.model: A file was expected, but there is none"),
+        (None, ["--target-tokens", "no.model"], "no.model: There is no such file"),
         (None, ["--model", "gru"], "'lstm' or 'transformer', got 'gru'"),
         (None, ["--cost", "bleu", "--insertion", 2], "--insertion goes with the cost edit"),
         (None, ["--model", "transformer", "--heads", 3], "--heads must divide --size"),

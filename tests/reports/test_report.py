@@ -489,15 +489,15 @@ def test_without_a_validation_file_there_is_a_sentence(a_run, tmp_path, capsys):
     [
         (["{out}"], "must be a run folder or hold a comparison, but neither config.json nor"),
         (["{run}", "--test", "{out}/nowhere.conllu"], "There is no such file"),
-        (["{run}", "--widths", "0"], "`widths` must be whole numbers of at least 1, as in 1,2,4,8"),
+        (["{run}", "--widths", "0"], "--widths must be whole numbers of at least 1, as in 1,2,4,8"),
         (["{run}", "--widths", "1,x"], "must be whole numbers of at least 1, as in 1,2,4,8"),
-        (["{run}", "--clip", "0"], "`clip` must be a finite number above 0, but 0.0 came; give"),
-        (["{run}", "--clip", "nan"], "`clip` must be a finite number above 0, but nan came"),
-        (["{run}", "--clip", "inf"], "`clip` must be a finite number above 0, but inf came"),
-        (["{compared}", "--test", "f"], "`test` goes with a run, but .* holds a comparison"),
-        (["{compared}", "--widths", "1"], "`widths` goes with a run"),
-        (["{compared}", "-o", "{out}"], "`out` must be a file, but .* is a folder; name a page"),
-        (["{compared}", "-o", "{run}/config.json/x"], "`out` must be a file that can be written"),
+        (["{run}", "--clip", "0"], "--clip must be a finite number above 0, got 0.0; give"),
+        (["{run}", "--clip", "nan"], "--clip must be a finite number above 0, got nan"),
+        (["{run}", "--clip", "inf"], "--clip must be a finite number above 0, got inf"),
+        (["{compared}", "--test", "f"], "--test goes with a run, but .* holds a comparison"),
+        (["{compared}", "--widths", "1"], "--widths goes with a run"),
+        (["{compared}", "-o", "{out}"], "--out must be a file, but .* is a folder; name a page"),
+        (["{compared}", "-o", "{run}/config.json/x"], "--out must be a file that can be written"),
     ],
 )  # fmt: skip
 def test_what_is_refused(a_run, compared, tmp_path, capsys, arguments, sentence):

@@ -21,9 +21,14 @@ def flags_of(commands: Any, arguments: Sequence[str]) -> dict[str, str]:
     return own_flags(command)
 
 
-def training_flags(commands: Any) -> dict[str, str]:
-    """The flags of all settings of training, which other commands may ask to change."""
+def training_flags(commands: Any, arguments: Sequence[str]) -> dict[str, str]:
+    """The flags of `train`, as commands that read a run may ask for another training.
+
+    A command that trains has its own flags, and no others.
+    """
     found: dict[str, str] = {}
+    if arguments[:1] in (["train"], ["compare"]):
+        return found
     for command in commands.commands["train"].commands.values():
         found |= own_flags(command)
     return found

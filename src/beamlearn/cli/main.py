@@ -69,7 +69,7 @@ def run(arguments: list[str]) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except ValueError as error:
-        flags, training = flags_of(commands, arguments), training_flags(commands)
+        flags, training = flags_of(commands, arguments), training_flags(commands, arguments)
         return fail(console, error, with_flags(error, flags, arguments, training), 2)
     except Exception as error:
         return fail(console, error, f"{type(error).__name__}: {error}", 1)

@@ -334,16 +334,16 @@ def test_a_file_that_is_named(folder, capsys):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--sentence", "0"], "`sentence` must be a number from 1 to 9"),
-        (["--sentence", "3-1"], "`sentence` must be a number from 1 to 9"),
-        (["--sentence", "x"], "`sentence` must be a number from 1 to 9"),
-        (["--right", "D"], "`right` belongs to --typed"),
-        (["--typed", "a", "--sentence", "1"], "`sentence` or `typed`"),
+        (["--sentence", "0"], "--sentence must be a number from 1 to 9"),
+        (["--sentence", "3-1"], "--sentence must be a number from 1 to 9"),
+        (["--sentence", "x"], "--sentence must be a number from 1 to 9"),
+        (["--right", "D"], "--right goes with --typed"),
+        (["--typed", "a", "--sentence", "1"], "--sentence or --typed"),
         (["--typed", "the dog", "--right", "DET"], "A right tag for each of the 2 words"),
         (["--typed", ""], "Words with spaces between them were expected"),
-        (["--export", "x.html"], "`text` or `export`"),
-        (["--column", "upos"], "`column` is for reading INPUT"),
-        (["--references", "one"], "`references` is no option for the task"),
+        (["--export", "x.html"], "--text or --export"),
+        (["--column", "upos"], "--column is for reading INPUT, got none"),
+        (["--references", "one"], "--references is no option for the task"),
         (["no-such-file.conllu"], "There is no such file"),
     ],
 )
@@ -366,13 +366,13 @@ def test_runs_that_cannot_be_compared(folder, capsys):
 def test_a_run_without_a_file_can_be_given_an_input(folder, capsys):
     run = ["inspect", str(folder / "sounds"), "--text"]
     assert beamlearn(run) == 2
-    assert "A file or --typed is needed" in capsys.readouterr().err
+    assert "INPUT or --typed must be given" in capsys.readouterr().err
     assert beamlearn([*run, "--sentence", "1"]) == 2
     assert "sounds has no validation file" in " ".join(capsys.readouterr().err.split())
     assert beamlearn([*run, "--typed", "abba", "--right", "a-b-a"]) == 2
     assert "of 'a-b-a' it knows none" in " ".join(capsys.readouterr().err.split())
     assert beamlearn([*run[:2], str(folder / "train.tsv"), "--text", "--typed", "abba"]) == 2
-    assert "INPUT or --typed can be given, but both came" in capsys.readouterr().err
+    assert "INPUT or --typed can be given, got both" in capsys.readouterr().err
     assert beamlearn([*run, "--typed", "abba", "--right", "a b: a"]) == 0
     assert "a b: a" in capsys.readouterr().out
 
