@@ -115,7 +115,7 @@ def main() -> None:
     print("\nThe best tree, and how sure the parser is of each arc:")
     (arcs,), (shares,) = parser.predict([sentence]), parser.predict_confidence([sentence])
     draw(sentence, arcs, shares)
-    print("\nWhat the telescope hangs below, in the best three trees:")
+    print("\nThe head of the telescope in the best three trees:")
     for way in parser.predict_nbest([sentence], n=3)[0]:
         head, relation = way.arcs[-1]
         above = sentence[head - 1] if head else "the root"
