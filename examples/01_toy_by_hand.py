@@ -1,15 +1,15 @@
-r"""Four nodes, a beam of one, and every number checkable with a pencil.
+r"""A toy problem with four nodes, in which you can check every number by hand.
 
-The search space is a small tree. Its four nodes below the start are two cities and, behind
-each, a place to stay:
+The search space is a small tree. Its four nodes below the start are two cities, each with a
+place to stay:
 
     start -- Ghent -- hostel (cost 2)
           \
            Bruges -- canal house (cost 0)
 
-The model prefers Ghent, so a greedy search ends in the hostel; a beam of two keeps Bruges alive
-until the canal house is seen. We look at the costs, the losses and one training step after which
-greedy search gets it right, too.
+The model prefers Ghent, so greedy search ends in the hostel. A beam of two keeps Bruges until the
+canal house is seen. We look at the costs, the losses, and one training step after which greedy
+search is right too.
 """
 
 import torch

@@ -1,14 +1,15 @@
 """A hiker, a beam, and why the beam has to be there while the hiker learns.
 
-A country of parallel valleys is crossed from top to bottom. Between the ridges there is only one
-way: down. At every pass the hiker chooses among three valleys and sees no more than their
-entrances, and the meadows that look inviting are mostly those that lead to scree and cliffs.
+A hiker crosses a country of parallel valleys from top to bottom. Inside a valley, the only way is
+down. At every pass the hiker chooses among three valleys and sees only their entrances. The
+meadows that look inviting mostly lead to scree and cliffs.
 
 Likelihood training compares the neighbors of one place: three entrances with the same past. It
-finds the best rule about entrances, but never sees two paths of which one has crossed a cliff and
-the other has not, so the weight of cliffs stays zero. A beam that is added at test time then does
-not know which paths to keep, be they ranked by score or by summed log-probability. Training with
-the beam compares paths with different pasts, and the same four weights learn what terrain is worth.
+finds the best rule about entrances. But it never compares a path that has crossed a cliff with one
+that has not, so the weight of cliffs stays zero. A beam that is added at test time then does not
+know which paths to keep, whether they are ranked by score or by summed log-probability. Training
+with the beam compares paths with different pasts, and the same four weights learn the cost of each
+terrain.
 """
 
 import random
@@ -41,7 +42,7 @@ def random_country(rng: random.Random) -> Country:
 
 
 def crossing(country: Country) -> bl.GraphSpace:
-    """The search space: where to start, where one can go from a place, what a step costs."""
+    """The search space: the start, the neighbors of a place, and the cost of a step."""
 
     def neighbors(place: Place) -> list[Place]:
         row, column = place[0] + 1, place[1]
@@ -65,7 +66,7 @@ def new_scorer() -> bl.LinearScorer:
 
 
 def train(name: str, task: bl.GraphTask, data: list[Country], bars: Progress) -> bl.LinearScorer:
-    """Train by one algorithm; data, order, learning rate and rounds are the same for all."""
+    """Train with one algorithm; data, order, learning rate and rounds are the same for all."""
     scorer, row, training, validation = new_scorer(), bl.ALGORITHMS[name], data[:80], data[80:]
     order = torch.Generator().manual_seed(1)
     batches = list(bl.minibatches(training, size=8, epochs=4, generator=order))
@@ -106,7 +107,7 @@ def main(seed: int = 1) -> None:
         weights.add_row(f"{SYMBOL[kind]} {kind}", *map(str, numbers))
 
     by_regret = bl.evaluate([held_out], task, greedy, width=1).regrets.argsort(stable=True)
-    country = held_out[int(by_regret[len(held_out) // 2])]  # neither kind to greedy nor unkind
+    country = held_out[int(by_regret[len(held_out) // 2])]  # a typical one for greedy search
     space, maps = task.space([country]), Table.grid(padding=(0, 4))
     paths = [bl.beam_search(space, s, width=w).outputs[0] for s, w in ((greedy, 1), (beam, WIDTH))]
     maps.add_row("greedy likelihood", f"trained beam of {WIDTH}")
@@ -129,7 +130,7 @@ def main(seed: int = 1) -> None:
     add("likelihood, test beam", greedy, WIDTH)
     greedy.accumulate, greedy.normalize = True, "log_softmax"
     add("  by log-probability", greedy, WIDTH)
-    table.caption = "increases: how many transitions of a held-out search raise the cost"
+    table.caption = "increases: how many transitions of a held-out search increase the cost"
     console.print(table)
 
 

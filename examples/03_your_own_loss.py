@@ -1,8 +1,8 @@
 """A loss of your own in ten lines: it is a function of scores, costs, width and mask.
 
-Ours is a smooth relative of the paper's `upper_bound`: every neighbor that ought to fall out of
-the beam, weighted by what it would cost, should score below the cheapest one. We compare it with
-two of the paper's losses on a toy where words must be spelled from the back of the alphabet.
+This one is a smooth variant of the paper's `upper_bound`: every neighbor should score below the
+cheapest one, weighted by its additional cost. We compare it with two of the paper's losses on a toy
+problem: to spell words letter by letter.
 """
 
 import torch
@@ -16,9 +16,9 @@ from beamlearn.losses import surrogate
 def soft_bound(scores: Tensor, costs: Tensor, width: Tensor, mask: Tensor) -> Tensor:
     """Sum of (c - c*) log(1 + exp(s - s*)) over all neighbors."""
     star = costs.masked_fill(~mask, torch.inf).argmin(dim=-1, keepdim=True)
-    dearer = (costs - costs.gather(-1, star)).masked_fill(~mask, 0.0)
+    extra_cost = (costs - costs.gather(-1, star)).masked_fill(~mask, 0.0)
     ahead = scores - scores.gather(-1, star)
-    return (dearer * torch.nn.functional.softplus(ahead)).sum(dim=-1)
+    return (extra_cost * torch.nn.functional.softplus(ahead)).sum(dim=-1)
 
 
 def spelling(goal: str) -> bl.GraphSpace:

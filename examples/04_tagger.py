@@ -1,10 +1,10 @@
 """A tagger with fit and predict: the same network trained without and with its beam.
 
-The tagger reads a stream: when it labels a word it has not seen the next one. But whether "her"
-is a determiner ("her coat") or a pronoun ("her in town") the next word decides. Greedy search must
+The tagger reads a stream: when it labels a word, it has not seen the next one. But the next word
+decides whether "her" is a determiner ("her coat") or a pronoun ("her in town"). Greedy search must
 guess. A beam can keep both readings until then. A model that was trained by greedy likelihood has
-never seen a wrong reading, and does not know what to think of it when the next word comes; one
-that was trained with the beam has met the wrong readings, too, and learned to drop them.
+never seen a wrong reading, and cannot judge it when the next word comes. A model that was trained
+with the beam has seen the wrong readings too, and learned to drop them.
 """
 
 from typing import Any
@@ -122,7 +122,7 @@ def hard_words(words: Lists, right: Lists, found: Lists) -> str:
 def main() -> None:
     torch.set_num_threads(1)  # the tensors are small
     train, test = read(SENTENCES), read(HELD_OUT)
-    # So few sentences that none can be spared: the weights are chosen on those to learn from.
+    # There are too few sentences to hold any out, so the training sentences also validate.
     greedy = BeamTagger(**SMALL, algorithm="log_likelihood").fit(*train, *train)
     beam = BeamTagger(**SMALL, algorithm="continue", width=4).fit(*train, *train)
 

@@ -1,9 +1,9 @@
 """A dependency parser with fit and predict, and how sure it is of each arc.
 
-Who has the telescope in "I saw the man with the telescope"? Its last word may hang below the verb
-(one sees with it) or below the noun (the man has it). The parser learns from a few sentences of
-both kinds. For most words they leave no doubt: one eats with a spoon, and it is the soup that has
-mushrooms. For the telescope they do, and both trees are in the final beam.
+Who has the telescope in "I saw the man with the telescope"? The head of the last word may be the
+verb (I used it to see) or the noun (the man has it). The parser learns from a few sentences of both
+kinds. For most words they are clear: you eat with a spoon, and the soup has the mushrooms. For the
+telescope they are not, and both trees are in the final beam.
 """
 
 from typing import Any
@@ -103,7 +103,7 @@ def draw(words: Words, arcs: Arcs, shares: list[float], head: int = 0, depth: in
 def main() -> None:
     torch.set_num_threads(1)  # the tensors are small
     train, test = read(TREEBANK), read(HELD_OUT)
-    # So few sentences that none can be spared: the weights are chosen on those to learn from.
+    # There are too few sentences to hold any out, so the training sentences also validate.
     parser = BeamParser(**SMALL).fit(*train, *train)
     report = parser.evaluate(*test)
     print(
@@ -115,7 +115,7 @@ def main() -> None:
     print("\nThe best tree, and how sure the parser is of each arc:")
     (arcs,), (shares,) = parser.predict([sentence]), parser.predict_confidence([sentence])
     draw(sentence, arcs, shares)
-    print("\nWhat the telescope hangs below, in the best three trees:")
+    print("\nThe head of the telescope in the best three trees:")
     for way in parser.predict_nbest([sentence], n=3)[0]:
         head, relation = way.arcs[-1]
         above = sentence[head - 1] if head else "the root"

@@ -1,8 +1,8 @@
 """A transducer with fit and predict: how numbers are read aloud.
 
-"342" becomes "three hundred forty-two". The characters on the left and the words on the right are
-not equally many, and which word a digit becomes depends on where it stands. The transducer learns
-from some of the numbers with three digits, and then reads others.
+"342" becomes "three hundred forty-two". There are more or fewer words than characters, and the word
+for a digit depends on its position. The transducer learns from some of the numbers with three
+digits, and then reads others.
 """
 
 import random
