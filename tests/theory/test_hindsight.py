@@ -246,7 +246,7 @@ def test_a_scorer_may_say_that_it_is_linear():
     assert best_in_hindsight(paths, scorer, linear=True, **options).certified
     paths, scorer = tagged(normalize="log_softmax", linear=True)
     assert not best_in_hindsight(paths, scorer, **options).certified
-    with pytest.raises(ValueError, match="scores that are linear in the weights, but those of"):
+    with pytest.raises(ValueError, match="scores that are linear in the weights, got a nonlinear"):
         best_in_hindsight(paths, scorer, linear=True, **options)
 
 
@@ -257,15 +257,15 @@ def test_a_loss_that_is_not_convex_as_it_says_is_found_out():
 
     paths, scorer = tagged()
     torch.nn.init.constant_(scorer.table, 0.1)
-    with pytest.raises(ValueError, match="needs a loss that is convex in the weights, but"):
+    with pytest.raises(ValueError, match="needs a loss that is convex in the weights, got"):
         best_in_hindsight(paths, scorer, hollow, radius=6.0, linear=True)
 
 
 def test_what_cannot_be_judged_in_hindsight_is_refused():
     scorer = scorer_of()
-    with pytest.raises(ValueError, match="0 of 0 were None; keep them with `learn"):
+    with pytest.raises(ValueError, match="got 0 with 0 None; keep them with `learn"):
         best_in_hindsight([], scorer, "upper_bound")
-    with pytest.raises(ValueError, match="1 of 1 were None"):
+    with pytest.raises(ValueError, match="got 1 with 1 None"):
         best_in_hindsight([None], scorer, "upper_bound")
     paths = collect("upper_bound", scorer)
     with pytest.raises(ValueError, match="Did you mean 'upper_bound'?"):
