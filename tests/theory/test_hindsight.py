@@ -258,15 +258,15 @@ def test_a_loss_that_is_not_convex_as_it_says_is_found_out():
 
     paths, scorer = tagged()
     torch.nn.init.constant_(scorer.table, 0.1)
-    with pytest.raises(ValueError, match="needs a loss that is convex in the weights, but"):
+    with pytest.raises(ValueError, match="needs a loss that is convex in the weights, got"):
         best_in_hindsight(paths, scorer, hollow, radius=6.0, linear=True)
 
 
 def test_what_cannot_be_judged_in_hindsight_is_refused():
     scorer = scorer_of()
-    with pytest.raises(ValueError, match="0 of 0 were None; keep them with `learn"):
+    with pytest.raises(ValueError, match="got 0 with 0 None; keep them with `learn"):
         best_in_hindsight([], scorer, "upper_bound")
-    with pytest.raises(ValueError, match="1 of 1 were None"):
+    with pytest.raises(ValueError, match="got 1 with 1 None"):
         best_in_hindsight([None], scorer, "upper_bound")
     paths = collect("upper_bound", scorer)
     with pytest.raises(ValueError, match="Did you mean 'upper_bound'?"):

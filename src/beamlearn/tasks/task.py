@@ -163,9 +163,12 @@ class TaskSpec(ABC, Generic[E, D, M]):
     def examples(self, model: M, data: D) -> Sequence[Sized]:
         """The data in numbers, for batches."""
 
-    @abstractmethod
-    def sample(self, model: M) -> Sized:
-        """Any example with a right answer: enough to ask a space for its oracle."""
+    def sample(self, model: M) -> Sized | None:
+        """Any example with a right answer, to ask its space whether the oracle is exact.
+
+        Without one, Theorem 2 is not stated of its runs.
+        """
+        return None
 
     def ranges(self, model: M) -> Ranges | None:
         """What bounds its losses, if anything is known."""

@@ -108,7 +108,8 @@ class RunCertificate:
     @property
     def exact(self) -> bool:
         """Does the oracle of the task's space know the exact completion costs?"""
-        return self.model.space([self.kind.sample(self.model)]).oracle().exact
+        sample = self.kind.sample(self.model)
+        return sample is not None and self.model.space([sample]).oracle().exact
 
     def share(self, delta: float = 0.05) -> Certificate | None:
         """A bound on the expected cost itself, as a share of the most that an output can cost.
