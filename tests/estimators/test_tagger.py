@@ -84,7 +84,7 @@ def test_parameters_have_names():
 
 def test_unknown_parameters_are_refused():
     tagger = tiny()
-    with pytest.raises(ValueError, match="Invalid parameter 'witdh'.*'width'"):
+    with pytest.raises(ValueError, match="(?s)Invalid parameter 'witdh'.*'width'"):
         tagger.set_params(witdh=3)
     with pytest.raises(ValueError, match="Invalid parameter '_fitted'"):
         tagger.set_params(_fitted=None)
