@@ -9,7 +9,7 @@ demo: $(READY)
 	$(VENV)/bin/beamlearn demo --out build/demo
 
 test: $(READY)
-	$(VENV)/bin/python -m pytest -n 2
+	$(VENV)/bin/python -m pytest -n 2 -m ""
 
 check: $(READY)
 	$(VENV)/bin/ruff check .
@@ -17,14 +17,21 @@ check: $(READY)
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 
-# Builds the wheel, installs it in an environment of its own and imports it there.
+# Builds the wheel, installs it in an environment of its own and runs a part of the tests there:
+# from another folder and without this project's settings, so that they import the wheel.
+WHEEL_TESTS := search/test_beam_search.py losses/test_equations.py \
+	reports/test_search_drawing.py cli/test_tagging.py
 wheel: $(READY)
 	rm -rf dist build/clean
 	$(VENV)/bin/python -m build --wheel --outdir dist
 	$(PYTHON) -m venv build/clean
-	build/clean/bin/python -m pip install --quiet -c constraints.txt dist/*.whl
+	build/clean/bin/python -m pip install --quiet -c constraints.txt \
+		"$$(echo dist/*.whl)[pages]" pytest hypothesis beartype
 	cd build && clean/bin/python -c "import beamlearn as bl; assert len(bl.ALGORITHMS) == 8 and len(bl.losses.LOSSES) == 12; print('imported', bl.__name__, bl.__version__)"
 	build/clean/bin/beamlearn --version
+	cd build && clean/bin/python -m pytest -q -c /dev/null --rootdir ../tests \
+		-p no:cacheprovider -o pythonpath=$(CURDIR)/tests --import-mode=importlib \
+		-k "not test_equations or batch_law" $(WHEEL_TESTS:%=../tests/%)
 
 benchmarks: $(READY)
 	for name in weighted_pairs selection search_overhead training_round; do \

@@ -3,6 +3,7 @@ from importlib import metadata
 
 import jaxtyping
 import pytest
+import shape_checks
 import torch
 from hypothesis import HealthCheck, Phase, settings
 
@@ -15,12 +16,17 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("beamlearn")
+shape_checks.install()
 torch.set_num_threads(1)
 
 
 @pytest.fixture
 def generator():
     return torch.Generator().manual_seed(0)
+
+
+def pytest_runtest_setup():
+    shape_checks.calls.clear()
 
 
 @contextmanager
