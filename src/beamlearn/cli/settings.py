@@ -24,7 +24,7 @@ def settings(config: Path | None, given: Given, warm_start: str | None) -> dict[
 
 
 def check_free(out: Path, sign: str, what: str) -> None:
-    """Refuse a folder that holds something else: what reads it could not tell which is meant."""
+    """Refuse a folder that holds something else: what reads it could not know which is meant."""
     if (out / sign).exists():
         raise SettingsError(
             f"`out` must be a folder of its own, but {out} holds {what}; choose another one."

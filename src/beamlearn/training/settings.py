@@ -240,11 +240,11 @@ class Learning(Settings):
         return int(self.widths.last)
 
     def width_at(self, rounds: int) -> Callable[[int], int]:
-        """The width as a function of the round, in a training of so many rounds."""
+        """The width as a function of the round, in a training of `rounds` rounds."""
         return self.widths.steps(rounds)
 
     def collection(self, rounds: int) -> "Strategy":
-        """The strategy that is chosen, in a training of so many rounds."""
+        """The strategy that is chosen, in a training of `rounds` rounds."""
         from ..strategies import Interpolate, as_strategy, linear
 
         if self.beta is not None:
