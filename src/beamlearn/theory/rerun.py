@@ -17,10 +17,10 @@ from .run_certificate import RunCertificate
 
 def rebuild_training(certified_run: RunCertificate, *, trajectories: bool = False) -> Training:
     """The training of a run, as it was before its first round."""
-    kind, experiment = certified_run.kind, certified_run.experiment
-    train, dev = read_again(kind, experiment, certified_run.run)
-    model = first_model(kind, experiment, train, "cpu")
-    return training_of(kind, model, train, dev, certified_run.learning, trajectories=trajectories)
+    task, experiment = certified_run.task, certified_run.experiment
+    train, dev = read_again(task, experiment, certified_run.run)
+    model = first_model(task, experiment, train, "cpu")
+    return training_of(task, model, train, dev, certified_run.learning, trajectories=trajectories)
 
 
 def hindsight_of_run(
@@ -82,8 +82,8 @@ def held_out_losses(
 
     The losses are counted as in `proof`.
     """
-    examples = certified_run.kind.examples(
-        certified_run.model, certified_run.kind.read(file, certified_run.experiment)
+    examples = certified_run.task.examples(
+        certified_run.model, certified_run.task.read(file, certified_run.experiment)
     )
     batches = batches_of(examples, certified_run.learning.batch_size)
     for number, state in sorted(certified_run.iterates.items()):

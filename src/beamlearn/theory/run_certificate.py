@@ -24,7 +24,7 @@ class RunCertificate:
     """A run that the theorems apply to, and what follows for it."""
 
     run: Run
-    kind: TaskSpec[Any, Any, Any]
+    task: TaskSpec[Any, Any, Any]
     experiment: Experiment
     model: Model
     logged: LoggedLosses
@@ -35,12 +35,12 @@ class RunCertificate:
     def open(cls, path: str | Path) -> "RunCertificate":
         """Open a run; an error with every reason if the theorems do not apply to it."""
         run = Run.open(path)
-        kind = task_of(run)
-        experiment = read_experiment(kind, run)
-        model = read_model(kind, run, experiment, "cpu")
+        task = task_of(run)
+        experiment = read_experiment(task, run)
+        model = read_model(task, run, experiment, "cpu")
         warm = experiment.warm_start is not None
         logged = certifiable_losses(run, experiment.learning, model.scorer, warm)
-        return cls(run, kind, experiment, model, logged, logged.horizon)
+        return cls(run, task, experiment, model, logged, logged.horizon)
 
     def first(self, count: int) -> "RunCertificate":
         """The same run as it was after about `count` examples, at the end of a round."""
@@ -56,7 +56,7 @@ class RunCertificate:
     def largest_loss(self) -> float:
         """u, from the radius of the weights and the task's ranges of features and costs."""
         learning, scorer = self.learning, self.model.scorer
-        ranges = self.kind.ranges(self.model)
+        ranges = self.task.ranges(self.model)
         cut = isinstance(learning.collection(1), Stop)
         if learning.radius is None or ranges is None or scorer.normalize is not None or cut:
             raise CannotCertifyError(
@@ -92,7 +92,7 @@ class RunCertificate:
         flags, alphas = logged.on_policy, None
         if isinstance(strategy, Continue):
             flags = None
-        elif isinstance(strategy, Interpolate) and logged.betas and self.kind.step_cost:
+        elif isinstance(strategy, Interpolate) and logged.betas and self.task.step_cost:
             flags, alphas = None, interpolation_alphas(logged.betas, max(2, self.horizon))
         return certify(
             logged.losses, upper=upper, delta=delta, on_policy=flags, alphas=alphas, clip=clip
@@ -108,7 +108,7 @@ class RunCertificate:
     @property
     def exact(self) -> bool:
         """Does the oracle of the task's space know the exact completion costs?"""
-        sample = self.kind.sample(self.model)
+        sample = self.task.sample(self.model)
         return sample is not None and self.model.space([sample]).oracle().exact
 
     def share(self, delta: float = 0.05) -> Certificate | None:
@@ -117,7 +117,7 @@ class RunCertificate:
         Theorem 3 with that share instead of the loss. It needs trajectories of the learned policy
         alone, and a task with a known `step_cost`.
         """
-        most = self.kind.step_cost
+        most = self.task.step_cost
         if most is None or not isinstance(self.learning.collection(1), Continue):
             return None
         found = zip(self.logged.costs, self.logged.steps, strict=True)
