@@ -14,6 +14,7 @@ FLAGS = {"width": "--width", "out": "--out", "resume": "--resume", "tag_size": "
         ("Known: `depth`, `other.depth`.", "Known: `depth`, `other.depth`."),
         ("Pass `width=8` or `resume=True`.", "Pass --width 8 or --resume."),
         ("Train with `width` = 2.", "Train with --width 2."),
+        ("Only for `width` = 0.5 or `width` = wide.", "Only for --width 0.5 or --width wide."),
         ("Train with `stream`.", "Train with --stream."),
         ("run/config.json: `learning.width` must be 1.",) * 2,
     ],

@@ -326,7 +326,7 @@ def test_other_wrong_input(tmp_path, capsys):
         (None, ["--target-tokens", "wods"], "There is no kind of tokens called 'wods'. Did you"),
         (None, ["--target-tokens", "no.model"], "no.model: There is no such file"),
         (None, ["--model", "gru"], "'lstm' or 'transformer', got 'gru'"),
-        (None, ["--cost", "bleu", "--insertion", 2], "--insertion goes with the cost edit"),
+        (None, ["--cost", "bleu", "--insertion", 2], "--insertion is only for --cost edit, got"),
         (None, ["--model", "transformer", "--heads", 3], "--heads must divide --size"),
         (None, ["--dev", tmp_path / "none.tsv"], "none.tsv: There is no such file"),
     ):

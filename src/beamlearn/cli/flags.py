@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 SETTING = re.compile(
-    r"`(?:[a-z_]+\.)?(?P<name>[a-z_]+)(?:=(?P<value>[^`]+))?`(?: = (?P<number>\d+(?:\.\d+)?))?"
+    r"`(?:[a-z_]+\.)?(?P<name>[a-z_]+)(?:=(?P<value>[^`]+))?`(?: = (?P<after>\d+\.\d+|[\w-]+))?"
 )
 """A setting in a message, maybe with its group or a value."""
 
@@ -72,7 +72,7 @@ def with_flags(
     def flag(found: re.Match[str]) -> str:
         if found["name"] not in known:
             return found[0]
-        value = found["value"] or found["number"]
+        value = found["value"] or found["after"]
         return known[found["name"]] + ("" if value in (None, "True") else f" {value}")
 
     message = SETTING.sub(flag, message)
