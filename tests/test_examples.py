@@ -35,6 +35,7 @@ def test_your_own_loss(capsys):
     assert "soft_bound           wrong letters per word: 2.00 -> 1.00" in printed
 
 
+@pytest.mark.slow
 def test_your_own_space_tells_its_story():
     """Greedy likelihood fails, a beam at test time does not help, training with it does."""
     done = subprocess.run(
