@@ -18,7 +18,7 @@ import pytest
 import torch
 from tiny_reports import HOSTILE, beamlearn_run, make_comparison, make_run
 
-from beamlearn.cli.report import certified
+from beamlearn.cli.jobs.report import certified
 from beamlearn.comparison.results import read_comparison
 from beamlearn.evaluation.calibration import Bin
 from beamlearn.evaluation.error_profile import ErrorProfile

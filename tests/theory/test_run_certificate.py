@@ -7,10 +7,10 @@ import taggers
 import tiny_pairs
 import tiny_trees
 
-from beamlearn.tasks.parsing.task import ParsingKind
+from beamlearn.tasks.parsing.task import ParsingTask
 from beamlearn.tasks.settings import Experiment
-from beamlearn.tasks.tagging.task import TaggingKind
-from beamlearn.tasks.transduction.task import TransductionKind
+from beamlearn.tasks.tagging.task import TaggingTask
+from beamlearn.tasks.transduction.task import TransductionTask
 from beamlearn.theory.run_certificate import RunCertificate
 from beamlearn.theory.run_losses import LoggedLosses
 from beamlearn.training.run import Run
@@ -28,10 +28,10 @@ def certified(kind, model, optima=(0.0, 0.0), **learning):
 @pytest.mark.parametrize(
     ("kind", "small", "settings", "exact"),
     [
-        (TaggingKind(), taggers.small, {}, True),
-        *((ParsingKind(), tiny_trees.small, {"system": s}, True) for s in tiny_trees.SYSTEMS),
-        *((TransductionKind(), tiny_pairs.small, {"cost": c}, True) for c in ("edit", "hamming")),
-        *((TransductionKind(), tiny_pairs.small, {"cost": c}, False) for c in ("bleu", "chrf")),
+        (TaggingTask(), taggers.small, {}, True),
+        *((ParsingTask(), tiny_trees.small, {"system": s}, True) for s in tiny_trees.SYSTEMS),
+        *((TransductionTask(), tiny_pairs.small, {"cost": c}, True) for c in ("edit", "hamming")),
+        *((TransductionTask(), tiny_pairs.small, {"cost": c}, False) for c in ("bleu", "chrf")),
     ],
 )
 def test_costs_are_bounded_where_the_oracle_is_exact(kind, small, settings, exact):
@@ -44,5 +44,5 @@ def test_costs_are_bounded_where_the_oracle_is_exact(kind, small, settings, exac
     "changes", [{"reduction": "mean"}, {"loss": "log_loss_neighbors"}, {"optima": (0.0, 1.0)}]
 )
 def test_costs_are_not_bounded(changes):
-    run = certified(TaggingKind(), taggers.small(), **changes)
+    run = certified(TaggingTask(), taggers.small(), **changes)
     assert run.cost(run.certificate(2.0)) is None

@@ -63,7 +63,7 @@ def test_an_input_that_was_typed_stays_in_the_form(url):
     assert f'value="{html.escape(NASTY)}"' in text
     status, text, _ = ask(f"{url}/?text=the+dog&right=DET")
     assert status == 400
-    assert "A right tag for each of the 2 words was expected" in text
+    assert "Expected a right tag for each of the 2 words" in text
     assert 'value="the dog"' in text
 
 
@@ -76,7 +76,7 @@ def test_an_input_that_was_typed_stays_in_the_form(url):
         ("?text=%zz", 400, "two hexadecimal digits"),
         ("?text=%ff", 400, "UTF-8"),
         ("?text=a%00b", 400, "control characters"),
-        ("?text=", 400, "Words with spaces between them"),
+        ("?text=", 400, "words with spaces between them"),
         ("?text=" + "a" * 2001, 413, "2,000 characters"),
         ("?text=" + "a+" * 600, 413, "500 words"),
         ("?text=" + "a" * 55_000, 414, "50,000 characters"),

@@ -229,7 +229,7 @@ def test_rounding_is_tolerated_where_there_is_any():
 @pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf")])
 def test_weights_must_be_numbers_from_0_up(weight):
     space = Batch([[[1, 2]]], [3], [[]] * 3).space()
-    with pytest.raises(ValueError, match="`deletion` must be a finite number of at least 0, but"):
+    with pytest.raises(ValueError, match="`deletion` must be a finite number of at least 0, got"):
         EditOracle(space, deletion=weight)
 
 

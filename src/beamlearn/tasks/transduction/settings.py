@@ -48,8 +48,7 @@ class TransducerSettings(ModelSettings):
     length_extra: Count = 10
     """Number of tokens added to the maximum output length; see length_factor."""
     finish: Literal["pad", "first"] = "pad"
-    """When the search ends: when all outputs in the beam have ended (pad), or when the best one has
-    (first)."""
+    """When a search ends: all outputs in the beam have ended (pad), or the best one has (first)."""
     length_power: Weight = 0.0
     """Power of the length by which the score of an output is divided. 0: not divided."""
     length_bonus: float = 0.0
