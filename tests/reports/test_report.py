@@ -322,7 +322,7 @@ def test_a_comparison(compared, tmp_path):
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
-        (lambda one: one.pop("bins"), "must have 'bins', but that is missing"),
+        (lambda one: one.pop("bins"), "must have 'bins', got none"),
         (lambda one: one.update(right="many"), "invalid literal"),
         (lambda one: one.update(bins=[[1.0]]), "not enough values"),
         (lambda one: one.update(bins=one["bins"][:3]), "zip"),
@@ -554,7 +554,7 @@ def test_what_a_run_proves(module_without_shape_checks, tmp_path):
 def test_why_a_run_proves_nothing(a_run, module_without_shape_checks, tmp_path):
     meant = make_run(tmp_path, "--stream")
     text = written(meant, tmp_path / "page.html", "--widths", "1")
-    assert "The theorems say nothing about the run" in told(parts(text)["proof"])[0]
+    assert "The theorems do not apply to the run" in told(parts(text)["proof"])[0]
     assert "proof" not in parts(written(a_run, tmp_path / "page.html", "--widths", "1"))
 
 
