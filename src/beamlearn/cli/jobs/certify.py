@@ -44,18 +44,18 @@ def certify(
     proof = certified_run.certificate(u, delta, clip=clip is not None)
     kept = len(certified_run.iterates) if with_selection or test is not None else 0
     found: dict[str, Any] = {"certificate": proof.to_json()}
-    told = [str(proof)]
+    sentences = [str(proof)]
     if (cost := certified_run.cost(proof)) is not None:
         found["cost"] = cost.to_json()
-        told.append(str(cost))
+        sentences.append(str(cost))
     if (share := certified_run.share(delta)) is not None:
         found["share"] = share.to_json()
-        told.append(in_shares(share))
+        sentences.append(in_shares(share))
     population: list[tuple[int, float]] = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
         if with_regret:
             found["regret"], sentence = regret_of(certified_run, progress)
-            told.append(sentence)
+            sentences.append(sentence)
         if with_selection:
             bar = progress.add_task("selecting", total=kept)
             chosen = select_and_save_iterate(
@@ -63,7 +63,7 @@ def certify(
             )
             number = list(certified_run.iterates)[chosen.index]
             found["selection"] = {**chosen.to_json(), "round": number}
-            told.append(f"{chosen}\nIt is that of round {number}: --policy selected.")
+            sentences.append(f"{chosen}\nIt is that of round {number}: --policy selected.")
         if test is not None:
             bar = progress.add_task("measuring", total=kept)
             for seen, loss in held_out_losses(certified_run, proof, test):
@@ -71,13 +71,15 @@ def certify(
                 progress.advance(bar)
     if population:
         found["test_loss"] = sum(loss for _, loss in population) / len(population)
-        told.append(f"On {test} the kept iterates have a mean loss of {found['test_loss']:.4g}.")
+        sentences.append(
+            f"On {test} the kept iterates have a mean loss of {found['test_loss']:.4g}."
+        )
     if figure is not None:
         draw_bound(Curve(growing(certified_run, proof), so_far(population)), figure)
-        told.append(f"The figure is in {figure}.")
+        sentences.append(f"The figure is in {figure}.")
     found["assumptions"] = assumptions(certified_run)
-    told.append("\n".join(["This holds", *(f"- {line};" for line in found["assumptions"])]))
-    print(json.dumps(found) if as_json else "\n\n".join(told))
+    sentences.append("\n".join(["This holds", *(f"- {line};" for line in found["assumptions"])]))
+    print(json.dumps(found) if as_json else "\n\n".join(sentences))
 
 
 def in_shares(share: Certificate) -> str:
@@ -96,8 +98,10 @@ def regret_of(certified_run: RunCertificate, progress: Progress) -> tuple[dict[s
     optimizing = progress.add_task("optimizing in hindsight", total=None, visible=False)
 
     def on_step(evaluations: int, value: float, lower: float | None) -> None:
-        told = f"{value:.4g}" if lower is None else f"{lower:.4g} to {value:.4g}"
-        progress.update(optimizing, visible=True, description=f"hindsight {evaluations}: {told}")
+        interval = f"{value:.4g}" if lower is None else f"{lower:.4g} to {value:.4g}"
+        progress.update(
+            optimizing, visible=True, description=f"hindsight {evaluations}: {interval}"
+        )
 
     best = hindsight_of_run(
         certified_run,

@@ -155,8 +155,8 @@ class Board:
 
 def one_line(error: BaseException) -> str:
     """What went wrong with a training, in a sentence."""
-    told = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-    return " ".join(told.split())
+    message = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+    return " ".join(message.split())
 
 
 def tell(found: Comparison, out: Path, console: Console) -> None:
