@@ -7,10 +7,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from ...tasks.loading import load, task_of
+from ...tasks.loading import load
+from ...tasks.registry import task_named
 from ...tasks.task import Report
 from ...training.choices import Policy
-from ...training.run import Run
 from ...training.settings import SettingsError
 from ..console import with_progress
 from .setup import given_options, set_up
@@ -30,7 +30,7 @@ def evaluate(
     """Test a model at several widths, and print the numbers."""
     set_up(device, threads)
     model, experiment = load(run, device, policy)
-    task = task_of(Run.open(run))
+    task = task_named(experiment.task)
     widths = sorted({1, experiment.learning.final_width}) if width is None else numbers(width)
     data = task.read_labeled(file, model, experiment, given_options(task, run, options))
     reports = [

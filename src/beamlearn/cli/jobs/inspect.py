@@ -11,10 +11,10 @@ from ...reports.inspector.request import WIDEST
 from ...reports.inspector.serve import check_server, serve
 from ...reports.inspector.text import print_inputs
 from ...tasks.data import DataSet
-from ...tasks.loading import load, task_of
+from ...tasks.loading import load
+from ...tasks.registry import task_named
 from ...tasks.settings import Experiment
 from ...training.choices import Policy
-from ...training.run import Run
 from ...training.settings import SettingsError
 from .setup import given_options, set_up
 
@@ -95,7 +95,7 @@ def opened(
     found: list[InspectedRun] = []
     for path in paths:
         model, experiment = load(path, device, policy)
-        task = task_of(Run.open(path))
+        task = task_named(experiment.task)
         given = given_options(task, path, options)
         if not found:
             file = validation_file(experiment) if input is None and own else input

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ...data.text import write_text
-from ...tasks.loading import load, task_of
+from ...tasks.loading import load
+from ...tasks.registry import task_named
 from ...tasks.task import PredictionRequest
 from ...training.choices import Policy
-from ...training.run import Run
 from ...training.settings import SettingsError
 from ..console import with_progress
 from .setup import given_options, set_up
@@ -34,7 +34,7 @@ def predict(
         )
     set_up(device, threads)
     model, experiment = load(run, device, policy)
-    task = task_of(Run.open(run))
+    task = task_named(experiment.task)
     listed = nbest or 1
     if width is not None and width < listed:
         raise SettingsError(
