@@ -108,6 +108,31 @@ LOSSES = {
 }
 
 
+# --- several cheapest neighbors: best="all" (not in the paper, which takes star(1) to be unique) --
+
+
+def merged(s, c):
+    """A_b with the cheapest neighbors as one, with the best score among them."""
+    best = max(x for x, cost in zip(s, c, strict=True) if cost == min(c))
+    others = [(x, cost) for x, cost in zip(s, c, strict=True) if cost > min(c)]
+    return [best, *(x for x, _ in others)], [min(c), *(cost for _, cost in others)]
+
+
+def log_loss_all(s, c, inside):
+    """Minus log of the share that the cheapest neighbors have of themselves and `inside`."""
+    cheapest = {i for i in range(len(c)) if c[i] == min(c)}
+    mass = {i: exp(s[i]) for i in {*cheapest, *inside}}
+    return -log(sum(mass[i] for i in cheapest)) + log(sum(mass.values()))
+
+
+def all_best(name, s, c, k):
+    if name == "log_loss_beam":
+        return log_loss_all(s, c, hat(s)[:k])
+    if name == "log_loss_neighbors":
+        return log_loss_all(s, c, range(len(s)))
+    return LOSSES[name](*merged(s, c), k)
+
+
 # --- what people compare with (not in the paper) ------------------------------------------------
 
 

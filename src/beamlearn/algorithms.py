@@ -1,10 +1,10 @@
-"""Table 1 as data: published algorithms as choices of strategy, loss and width."""
+"""Table 1 as data: published algorithms as choices of strategy, loss and width, and the default."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from . import losses
-from .losses import Loss, baselines
+from .losses import Best, Loss, baselines, with_options
 from .strategies import Continue, Oracle, Reset, Stop, Strategy
 
 
@@ -22,11 +22,17 @@ class Algorithm:
     """The row as the paper prints it: data collection, surrogate loss, k."""
     original: str
     """Where the algorithm as first published differs from the row."""
+    best: Best = "first"
+    """Which of several equally cheap neighbors its loss learns toward."""
+    beam_weight: float | None = None
+    """The weight of its loss beside the likelihood of the oracle's path; None: it is alone."""
 
     @property
     def choices(self) -> dict[str, Any]:
         """What to give to `learn`: `learn(..., **ALGORITHMS["bso"].choices)`."""
-        return {"strategy": self.strategy, "loss": self.loss, "width": self.width}
+        loss = self.loss if self.best == "first" else with_options(self.loss, best=self.best)
+        chosen = {"strategy": self.strategy, "loss": loss, "width": self.width}
+        return chosen | ({} if self.beam_weight is None else {"beam_weight": self.beam_weight})
 
 
 ALGORITHMS: dict[str, Algorithm] = {
@@ -140,5 +146,17 @@ BASELINES: dict[str, Algorithm] = {
     )
 }
 """Rows beside those of Table 1."""
-ROWS: dict[str, Algorithm] = {**ALGORITHMS, **BASELINES}
-"""Both."""
+JOINT = Algorithm(
+    "joint",
+    Continue(),
+    losses.log_loss_neighbors,
+    8,
+    "the default of this library",
+    "not in the paper; as a row: log_likelihood + 0.1 x (continue, log loss (neighbors), k > 1)",
+    "Likelihood alone ignores the beam; the loss of the beam alone forgets what likelihood knows.",
+    best="all",
+    beam_weight=0.1,
+)
+"""The likelihood of the oracle's path, and with a small weight the loss along the learned beams."""
+ROWS: dict[str, Algorithm] = {JOINT.name: JOINT, **ALGORITHMS, **BASELINES}
+"""All of them."""

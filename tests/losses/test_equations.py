@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import by_the_book
 import pytest
 import torch
@@ -207,6 +209,81 @@ def test_best_scored(name, batch):
         c = [x + 1e-12 * (x == min(row.c) and i != favorite) for i, x in enumerate(row.c)]
         expected = by_the_book.LOSSES[name](row.s, c, row.k)
         assert value.item() == pytest.approx(expected, abs=1e-9)
+
+
+with_best = pytest.mark.parametrize("name", [name for name in LOSSES if "pairs" not in name])
+
+
+@with_best
+@given(batch=beams())
+def test_all_best(name, batch):
+    """Decision 17: the set of the cheapest neighbors takes the place of star(1)."""
+    loss = losses.with_options(LOSSES[name], best="all")
+    assert not loss.convex
+    assert loss.bounds_cost == LOSSES[name].bounds_cost
+    values = loss(*tensors(batch))
+    expected = [by_the_book.all_best(name, row.s, row.c, row.k) for row in batch]
+    assert values.tolist() == pytest.approx(expected, abs=1e-9)
+    assert (values >= -1e-12).all()
+    if loss.bounds_cost:
+        increases = [by_the_book.increase(row.s, row.c, row.k) for row in batch]
+        assert all(value >= up - 1e-9 for value, up in zip(values, increases, strict=True))
+
+
+@with_best
+@given(batch=beams())
+def test_all_best_is_the_equation_where_the_cheapest_is_unique(name, batch):
+    batch = [replace(row, c=[x + (i > 0) for i, x in enumerate(row.c)]) for row in batch]
+    batch = [replace(row, c=[min(row.c) - 1, *row.c[1:]]) for row in batch]
+    values = LOSSES[name](*tensors(batch), best="all")
+    torch.testing.assert_close(values, LOSSES[name](*tensors(batch)))
+
+
+@with_best
+@given(batch=beams())
+def test_all_best_learns_nothing_where_nothing_is_better(name, batch):
+    scores, costs, width, mask = tensors(batch, requires_grad=True)
+    value = LOSSES[name](scores, torch.where(mask, 1.0, costs), width, mask, best="all")
+    value.sum().backward()
+    assert (value == 0).all()
+    assert (scores.grad == 0).all()
+
+
+@with_best
+@given(batch=beams(distinct=True))
+def test_gradient_of_all_best_is_the_slope(name, batch):
+    scores, costs, width, mask = tensors(batch, requires_grad=True)
+    LOSSES[name](scores, costs, width, mask, best="all").sum().backward()
+    assert (scores.grad[~mask] == 0).all()
+    for row, gradient in zip(batch, scores.grad, strict=True):
+        places = [place for place, pad in enumerate(row.padding) if not pad]
+        for i, place in enumerate(places):
+            right, left = slopes(
+                lambda s, row=row: by_the_book.all_best(name, s, row.c, row.k), row.s, i, 1e-6
+            )
+            low, high = sorted((left, right))
+            if high - low < 1e-4:
+                assert gradient[place].item() == pytest.approx((low + high) / 2, abs=1e-4)
+
+
+@with_best
+@given(beams())
+def test_batch_law_of_all_best(name, batch):
+    loss = losses.with_options(LOSSES[name], best="all")
+    together = loss(*tensors(batch))
+    assert torch.equal(together, torch.cat([loss(*tensors([row])) for row in batch]))
+    assert torch.equal(together, loss(*tensors(batch[::-1])).flip(0))
+
+
+@pytest.mark.parametrize("name", [n for n in LOSSES if LOSSES[n].convex and "pairs" not in n])
+def test_all_best_is_not_convex(name):
+    """Two ways to be right are both better than half of each."""
+    costs = torch.tensor([[0.0, 0.0, 1.0]])
+    one, two = torch.tensor([[4.0, -4.0, 2.0]]), torch.tensor([[-4.0, 4.0, 2.0]])
+    loss = losses.with_options(LOSSES[name], best="all")
+    middle = loss((one + two) / 2, costs, 1)
+    assert middle > (loss(one, costs, 1) + loss(two, costs, 1)) / 2
+    assert not loss.convex
 
 
 @names

@@ -47,6 +47,7 @@ def beam_trajectory(
     generator: torch.Generator | None = None,
     max_steps: int | None = None,
     replay: bool = False,
+    start: Beam | None = None,
 ) -> Trajectory:
     """Collect the beams that `strategy` visits, with scores and costs of all their neighbors.
 
@@ -56,7 +57,8 @@ def beam_trajectory(
     strategies that depend on them, such as `Interpolate`.
 
     With `replay=True` the trajectory is collected without gradients, and then a `ParallelScorer`
-    scores all visited nodes in one pass, with the same dropout.
+    scores all visited nodes in one pass, with the same dropout. `start` is what `initial_beam`
+    found, so that several trajectories of a space share the work of the encoder.
 
     >>> import beamlearn as bl
     >>> words = bl.GraphSpace(
@@ -81,7 +83,7 @@ def beam_trajectory(
         generator,
         max_steps or space.max_steps,
     )
-    beam = initial_beam(space, scorer)
+    beam = initial_beam(space, scorer) if start is None else start
     if not replay:
         return collector.collect(scorer, beam)
     if not isinstance(scorer, ParallelScorer):

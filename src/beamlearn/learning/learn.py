@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import torch
@@ -10,11 +11,12 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from ..check import by_name, check_width
-from ..losses import AnyLoss
+from ..losses import AnyLoss, log_loss_neighbors, with_options
 from ..losses.baselines import SURROGATES
+from ..search.beam import initial_beam
 from ..search.scorer import ParallelScorer, Scorer
 from ..search.space import Finish, SearchSpace
-from ..strategies import Interpolate, Strategy, as_strategy
+from ..strategies import Interpolate, Oracle, Strategy, as_strategy
 from .collect import beam_trajectory
 from .denormals import flush_denormals
 from .trajectory import Trajectory
@@ -56,6 +58,13 @@ class Round:
     """Before clipping."""
     trajectory: Trajectory | None
     """The visited beams, with `trajectories=True`."""
+    likelihoods: Float[Tensor, " batch"] | None = None
+    """Minus the log-likelihood of each oracle's path, with a `beam_weight`."""
+    beam_weight: float | None = None
+
+
+LIKELIHOOD = with_options(log_loss_neighbors, best="all")
+"""Along the oracle's path at width 1: minus the log-likelihood of the cheapest actions."""
 
 
 def learn(
@@ -67,6 +76,7 @@ def learn(
     loss: AnyLoss | str,
     strategy: Strategy | str | None = None,
     width: int | Callable[[int], int] = 8,
+    beam_weight: float | Callable[[int], float] | None = None,
     finish: Finish | None = None,
     reduction: Literal["sum", "mean"] = "sum",
     clip: float | None = None,
@@ -81,11 +91,17 @@ def learn(
     To validate, log, save or stop early, write that in the body of your own
     `for round in learn(...)`.
 
-    `width` may be a function of the round (a curriculum). `reduction` adds up or averages the
-    losses along a trajectory; over the batch they are averaged. `clip` bounds the norm of the
-    gradient; `scheduler` is stepped once a round. `first_round` is for resuming. `replay` says
-    whether gradients go through one parallel pass over the visited nodes (the default for a
-    `ParallelScorer`) or through the steps of the search.
+    With a `beam_weight` w, a round incurs the likelihood of the oracle's path besides:
+
+        -log p(oracle's path) + w * (l(theta, b_1) + ... + l(theta, b_{h-1}))
+
+    Both trajectories share what the scorer computes once per example, such as an encoding.
+
+    `width` and `beam_weight` may be functions of the round (a curriculum). `reduction` adds up or
+    averages the losses along a trajectory; over the batch they are averaged. `clip` bounds the
+    norm of the gradient; `scheduler` is stepped once a round. `first_round` is for resuming.
+    `replay` says whether gradients go through one parallel pass over the visited nodes (the
+    default for a `ParallelScorer`) or through the steps of the search.
 
     >>> import beamlearn as bl, torch
     >>> def digits(goal):
@@ -101,22 +117,33 @@ def learn(
     loss = by_name(SURROGATES, loss, "loss") if isinstance(loss, str) else loss
     strategy = as_strategy(strategy)
     width_at = width if callable(width) else (lambda _: width)
+    weight_at = beam_weight if callable(beam_weight) else (lambda _: beam_weight)
     replay = isinstance(scorer, ParallelScorer) if replay is None else replay
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     check_width(width_at(first_round))
     for number, batch in enumerate(batches, first_round):
         with flush_denormals():
-            path = beam_trajectory(
-                task.space(batch),
+            space, weight = task.space(batch), weight_at(number)
+            collect = partial(
+                beam_trajectory,
+                space,
                 scorer,
-                width=width_at(number),
-                strategy=strategy,
+                oracle=space.oracle(),
                 finish=finish,
                 round=number,
                 generator=generator,
                 replay=replay,
+                start=initial_beam(space, scorer),
             )
-            incurred = path.losses(loss, reduction)
+            likelihoods = None
+            if weight is not None:
+                path = collect(width=1, strategy=Oracle())
+                incurred = losses = likelihoods = path.losses(LIKELIHOOD, reduction)
+            if weight != 0:
+                path = collect(width=width_at(number), strategy=strategy)
+                incurred = losses = path.losses(loss, reduction)
+            if weight and likelihoods is not None:
+                incurred = likelihoods + weight * losses
             check_differentiable(incurred)
             optimizer.zero_grad()
             incurred.mean().backward()
@@ -126,7 +153,7 @@ def learn(
             scheduler.step()
         done = Round(
             number=number,
-            losses=incurred.detach(),
+            losses=losses.detach(),
             costs=path.final_costs,
             optima=path.oracle.initial(),
             increases=path.increases,
@@ -136,8 +163,10 @@ def learn(
             beta=strategy.at(number) if isinstance(strategy, Interpolate) else None,
             gradient_norm=norm,
             trajectory=path.detach() if trajectories else None,
+            likelihoods=None if likelihoods is None else likelihoods.detach(),
+            beam_weight=weight,
         )
-        del path, incurred  # free this trajectory before the next one is collected
+        del path, losses, likelihoods, incurred, collect  # free this trajectory before the next one is collected
         yield done
 
 

@@ -21,3 +21,4 @@ from .loss import Needs as Needs
 from .loss import only_on_increase as only_on_increase
 from .loss import surrogate as surrogate
 from .loss import with_options as with_options
+from .ranked import Best as Best

@@ -5,6 +5,13 @@ beams at once. `hat` orders the neighbors by decreasing score, `star` by increas
 to the smaller index; k is the width. Where `mask` is False there is no neighbor: the entry may
 hold anything. A row without neighbors has loss 0.
 
+The paper takes star(1) to be unique. Where several neighbors are cheapest, `best` says which is
+meant: "first" in the order `star`, "best_scored", or "all" of them. With "all", the two log losses
+put log sum exp(s[i]) over the cheapest neighbors i in place of s[star(1)], and all of these into I;
+the other losses count the cheapest neighbors as one, with the best score among them. Then nothing
+is learned where no neighbor costs more than another. A loss with "all" is not convex, and bounds
+the transition cost if it does so with "first".
+
 Every loss depends on differences of costs only and is never negative. Its properties are declared
 above it; see `surrogate`. In `largest`, s and c are the ranges of the scores and costs. With c > 0
 it is attained where costs are 0 or c and scores 0 or s, the expensive neighbors scored high.
@@ -25,6 +32,7 @@ from .ranked import (
     Width,
     log_sum_exp,
     positive_part,
+    rank_merged,
 )
 from .weighted_pairs import hinge_pairs, hinge_rectangle
 
@@ -42,7 +50,7 @@ def perceptron_first(
     Paper note: where another neighbor ties with star(1) the loss is 0, but its subgradient
     pushes the two apart, so that a model that starts at zero learns.
     """
-    beam = Ranked(scores, costs, width, mask, best)
+    beam = rank_merged(scores, costs, width, mask, best)
     hat_1 = beam.hat_beside_star(torch.ones_like(beam.k))
     return positive_part(beam.s_at(hat_1) - beam.s_star, beam.n > 1)
 
@@ -59,7 +67,7 @@ def perceptron_last(
     Paper note: hat(k) is undefined for n < k; nothing can fall out while n <= k, and the loss
     is 0. At a tie the subgradient pushes apart, as for `perceptron_first`.
     """
-    beam = Ranked(scores, costs, width, mask, best)
+    beam = rank_merged(scores, costs, width, mask, best)
     hat_k = beam.hat_beside_star(beam.k)
     return positive_part(beam.s_at(hat_k) - beam.s_star, beam.can_drop)
 
@@ -85,7 +93,7 @@ def margin_last(
     `rival="outside"`, where star(1) is in the beam, it is compared with hat(k + 1), the first
     that is not, as in LaSO.
     """
-    beam = Ranked(scores, costs, width, mask, best)
+    beam = rank_merged(scores, costs, width, mask, best)
     hat_k = beam.hat_k(rival)
     margin = (1 + beam.s_at(hat_k) - beam.s_star).relu()
     return margin[:, 0] * beam.can_drop
@@ -110,7 +118,7 @@ def cost_sensitive_margin_last(
     Not convex; bounds the transition cost. Needs full costs. 0 while n <= k. `rival="outside"`
     as for `margin_last`. At a LaSO-style cost increase it is the update of BSO.
     """
-    beam = Ranked(scores, costs, width, mask, best)
+    beam = rank_merged(scores, costs, width, mask, best)
     hat_k = beam.hat_k(rival)
     margin = (beam.c_at(hat_k) - beam.c_star) * (1 + beam.s_at(hat_k) - beam.s_star).relu()
     return margin[:, 0] * beam.can_drop
@@ -129,7 +137,7 @@ def upper_bound(
 
     Convex; bounds the transition cost (Appendix B). Needs full costs. 0 while n <= k.
     """
-    beam = Ranked(scores, costs, width, mask, best)
+    beam = rank_merged(scores, costs, width, mask, best)
     delta = (beam.c - beam.c_star) * (beam.s - beam.s_star + 1)
     dropped = beam.mask & (beam.place_by_cost() >= beam.k[:, None])
     return delta.masked_fill(~dropped, 0.0).amax(dim=-1).relu()
@@ -153,7 +161,7 @@ def log_loss_beam(
     """
     beam = Ranked(scores, costs, width, mask, best)
     i, in_i = beam.beam_and_star
-    loss = -beam.s_star[:, 0] + log_sum_exp(beam.s_at(i), in_i)
+    loss = -beam.log_mass_of_star + log_sum_exp(beam.s_at(i), in_i)
     return loss.where(beam.has_neighbors, 0.0)
 
 
@@ -191,7 +199,7 @@ def cost_sensitive_margin_beam(
     Paper note: the paper adds the costs themselves; less that of the cheapest neighbor, the
     loss is never negative, and its gradient is the same.
     """
-    beam = Ranked(scores, costs, width, mask, best)
+    beam = rank_merged(scores, costs, width, mask, best)
     hat, inside = beam.beam
     augmented = beam.c_at(hat) - beam.c_star + beam.s_at(hat)
     highest = augmented.masked_fill(~inside, torch.finfo(scores.dtype).min).amax(dim=-1)
@@ -213,7 +221,7 @@ def softmax_margin_beam(
 
     Not convex; bounds the transition cost. Needs full costs. Costs are relative, as there.
     """
-    beam = Ranked(scores, costs, width, mask, best)
+    beam = rank_merged(scores, costs, width, mask, best)
     hat, inside = beam.beam
     augmented = beam.c_at(hat) - beam.c_star + beam.s_at(hat)
     loss = -beam.s_star[:, 0] + log_sum_exp(augmented, inside)

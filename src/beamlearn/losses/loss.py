@@ -114,7 +114,8 @@ def with_options(loss: Loss, **options: Any) -> Loss:
     """Fix options of a loss, such as `rival` or `best`, and keep its other properties.
 
     `best="best_scored"` takes the best-scored of the cheapest neighbors for star(1) instead of
-    the first; that depends on the scores, so the loss is no longer convex.
+    the first, and `best="all"` takes all of them; both depend on the scores, so the loss is no
+    longer convex.
     """
     convex = loss.convex and options.get("best", "first") == "first"
 

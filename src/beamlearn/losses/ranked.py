@@ -17,8 +17,9 @@ Width = int | Int[Tensor, " batch"]
 Mask = Bool[Tensor, "batch n"] | None
 Losses = Float[Tensor, " batch"]
 
-Best = Literal["first", "best_scored"]
-"""Which of the cheapest neighbors is star(1): the first, or the one with the best score."""
+Best = Literal["first", "best_scored", "all"]
+"""What star(1) is where several neighbors are cheapest: the first of them, the best-scored, or
+all of them together."""
 Rival = Literal["last", "outside"]
 """What star(1) is compared with: hat(k), or the best-scored neighbor that star(1) keeps out."""
 
@@ -81,17 +82,28 @@ class Ranked:
         return self.n > self.k
 
     @cached_property
+    def cheapest(self) -> Bool[Tensor, "batch n"]:
+        """Which neighbors no other is cheaper than."""
+        return self.mask & (self.costs == 0)
+
+    @cached_property
     def star(self) -> Int[Tensor, "batch 1"]:
-        """Where the cheapest neighbor stands."""
+        """Where the cheapest neighbor stands; of all together, the best-scored."""
         if self.best == "first":
             return least(self.filled_costs)
-        cheap = self.mask & (self.costs == 0)
-        return least((-self.s.detach()).masked_fill(~cheap, torch.inf))
+        return least((-self.s.detach()).masked_fill(~self.cheapest, torch.inf))
 
     @cached_property
     def s_star(self) -> Float[Tensor, "batch 1"]:
         """s[star(1)]."""
         return self.raw_scores.gather(-1, self.star).where(self.has_neighbors[:, None], 0.0)
+
+    @cached_property
+    def log_mass_of_star(self) -> Losses:
+        """log of the sum of exp(s) over star(1): its score, unless it is several neighbors."""
+        if self.best != "all":
+            return self.s_star[:, 0]
+        return log_sum_exp(self.s, self.cheapest)
 
     @cached_property
     def c_star(self) -> Float[Tensor, "batch 1"]:
@@ -127,6 +139,9 @@ class Ranked:
     @cached_property
     def beam_and_star(self) -> tuple[Int[Tensor, "batch i"], Bool[Tensor, "batch i"]]:
         """{star(1), hat(1), ..., hat(min(k, n))}, each once, and which entries these are."""
+        if self.best == "all":
+            everywhere = torch.arange(self.s.shape[1], device=self.s.device).expand_as(self.s)
+            return everywhere, self.kept() | self.cheapest
         index, inside = self.beam
         outside = ~((index == self.star) & inside).any(dim=-1, keepdim=True)
         return torch.cat([index, self.star], dim=-1), torch.cat([inside, outside], dim=-1)
@@ -154,6 +169,9 @@ class Ranked:
 
     def cross_entropy(self) -> Losses:
         """-s[star(1)] + log sum exp of all s, in one step; 0 for a row without neighbors."""
+        if self.best == "all":
+            loss = -self.log_mass_of_star + log_sum_exp(self.s, self.mask)
+            return loss.where(self.has_neighbors, 0.0)
         scores = self.raw_scores
         if not self.dense:
             nothing = scores.new_zeros(len(scores)).masked_fill(self.has_neighbors, -torch.inf)
@@ -176,6 +194,19 @@ class Ranked:
         star = by_cost(self.costs, self.mask)
         places = torch.arange(star.shape[1], device=star.device).expand_as(star)
         return torch.empty_like(star).scatter_(-1, star, places)
+
+
+def rank_merged(scores: Scores, costs: Scores, width: Width, mask: Mask, best: Best) -> Ranked:
+    """Scores and costs in which, with best="all", the cheapest neighbors count as one.
+
+    The best-scored of them stands for all, and the others are left out of A_b. So star(1) drops
+    only if all of them do, and it is compared with costlier neighbors alone.
+    """
+    beam = Ranked(scores, costs, width, mask, best)
+    if best != "all":
+        return beam
+    merged = beam.mask & (beam.is_star | ~beam.cheapest)
+    return Ranked(scores, costs, width, merged, "best_scored")
 
 
 def positive_part(

@@ -18,7 +18,10 @@ ALGORITHM_NAMES = (
 """`ALGORITHMS`: the rows of the paper's Table 1."""
 BASELINE_NAMES = ("optimal_completion", "minimum_risk")
 """`BASELINES`, and their losses."""
-ROW_NAMES = (*ALGORITHM_NAMES, *BASELINE_NAMES)
+DEFAULT_ALGORITHM = "joint"
+"""The name of `JOINT`."""
+ROW_NAMES = (DEFAULT_ALGORITHM, *ALGORITHM_NAMES, *BASELINE_NAMES)
+"""`ROWS`."""
 STRATEGY_NAMES = ("oracle", "stop", "reset", "continue", "interpolate")
 """`STRATEGIES`."""
 LOSS_NAMES = (

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 
@@ -24,7 +25,14 @@ from pydantic import (
 
 from ..check import UsageError, check_choice, unknown
 from ..learning.ramp import Ramp
-from .choices import ALGORITHM_NAMES, BASELINE_NAMES, LOSS_NAMES, ROW_NAMES, STRATEGY_NAMES
+from .choices import (
+    ALGORITHM_NAMES,
+    BASELINE_NAMES,
+    DEFAULT_ALGORITHM,
+    LOSS_NAMES,
+    ROW_NAMES,
+    STRATEGY_NAMES,
+)
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -91,17 +99,29 @@ def read_probabilities(value: object) -> Ramp:
     return ramp
 
 
+def read_weights(value: object) -> Ramp:
+    """Accept numbers from 0 up."""
+    ramp = read_ramp(value)
+    if not all(0 <= one < inf for one in (ramp.first, ramp.last)):
+        raise ValueError(
+            f"must be a number of at least 0, or two such numbers as in 0:0.1, got {str(value)!r}"
+        )
+    return ramp
+
+
 WidthRamp = Annotated[Ramp, BeforeValidator(read_widths), PlainSerializer(str)]
 BetaRamp = Annotated[Ramp, BeforeValidator(read_probabilities), PlainSerializer(str)]
+WeightRamp = Annotated[Ramp, BeforeValidator(read_weights), PlainSerializer(str)]
 
 
 class Learning(Settings):
     """The choices of the meta-algorithm, and those of the optimizer under it."""
 
     algorithm: Annotated[str, one_of(ROW_NAMES, "algorithm")] = Field(
-        default="continue",
-        description="Training algorithm. It sets the strategy, the loss and the width. One of the "
-        f"paper's Table 1: {', '.join(ALGORITHM_NAMES)}; or a baseline: "
+        default=DEFAULT_ALGORITHM,
+        description="Training algorithm. It sets the strategy, the loss and the width. "
+        f"{DEFAULT_ALGORITHM}: likelihood, and with a small weight the loss along the learned "
+        f"beams. One of the paper's Table 1: {', '.join(ALGORITHM_NAMES)}; or a baseline: "
         f"{', '.join(BASELINE_NAMES)}.",
     )
     strategy: Annotated[str, one_of(STRATEGY_NAMES, "strategy")] | None = Field(
@@ -113,12 +133,21 @@ class Learning(Settings):
         default=None,
         description=f"Loss to minimize: {', '.join(LOSS_NAMES)}. (default: set by the algorithm)",
     )
-    best: Literal["first", "best_scored"] | None = None
+    best: Literal["first", "best_scored", "all"] | None = None
     """Which of several equally cheap neighbors to learn toward. Not for weighted_pairs losses.
-    (default: first)"""
+    (default: all with joint, first with others)"""
+    beam_weight: WeightRamp | None = None
+    """Weight of the loss along the learned beams, beside the likelihood of the right path, which
+    has weight 1. Two numbers, as in 0:0.1, change it evenly during training. (default: set by the
+    algorithm: 0.1 with joint, the loss alone with others)"""
     width: WidthRamp | None = None
     """Width of the beam. Two numbers, as in 1:8, widen it step by step during the first half of
     training. (default: set by the algorithm)"""
+    beam_start: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Share of the training by likelihood alone, before the loss along the learned beams joins."""
+    beam_every: Annotated[int, Field(ge=1)] = 1
+    """Compute the loss along the learned beams in every so many rounds only, with its weight times
+    that number: training takes less time."""
     beta: BetaRamp | None = None
     """Probability of following the oracle, for the strategy interpolate. Two numbers, as in 0.9:0,
     change it evenly during training."""
@@ -226,8 +255,10 @@ class Learning(Settings):
         """The loss that is chosen."""
         from ..losses import with_options
 
-        loss = self.named_loss
-        return loss if self.best is None else with_options(loss, best=self.best)
+        loss, best = self.named_loss, self.best or self.row.best
+        if best == "first" or "best" not in signature(loss).parameters:
+            return loss
+        return with_options(loss, best=best)
 
     @property
     def first_width(self) -> int:
@@ -242,6 +273,22 @@ class Learning(Settings):
     def width_at(self, rounds: int) -> Callable[[int], int]:
         """The width as a function of the round, in a training of `rounds` rounds."""
         return self.widths.steps(rounds)
+
+    @property
+    def weights(self) -> Ramp | None:
+        """The weight of the loss in the course of training, as chosen or as the row has it."""
+        weight = self.row.beam_weight if self.beam_weight is None else self.beam_weight
+        return weight if isinstance(weight, Ramp | None) else Ramp(weight, weight)
+
+    def weight_at(self, rounds: int) -> Callable[[int], float] | None:
+        """The weight of the loss as a function of the round; None: it is alone."""
+        from ..strategies import linear
+
+        weights, every = self.weights, self.beam_every
+        if weights is None:
+            return None
+        line, first = linear(weights.first, weights.last, rounds), self.beam_start * rounds
+        return lambda t: every * line(t) if t > first and t % every == 0 else 0.0
 
     def collection(self, rounds: int) -> "Strategy":
         """The strategy that is chosen, in a training of `rounds` rounds."""

@@ -116,6 +116,7 @@ class Training:
             loss=self.settings.surrogate,
             strategy=self.settings.collection(self.rounds),
             width=self.settings.width_at(self.rounds),
+            beam_weight=self.settings.weight_at(self.rounds),
             reduction=self.settings.reduction,
             clip=self.settings.clip if self.settings.optimizer == "adam" else None,
             scheduler=self.scheduler,
