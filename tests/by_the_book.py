@@ -185,15 +185,15 @@ def best(a, k, key):
     return [a[i] for i in order[:k]]
 
 
-def policy(neighbors, a, k, key, finish):
-    """POLICY with terminals: the next beam, and whether it is a terminal one."""
-    terminal = [not neighbors(v) for v in a]
+def policy(neighbors, a, k, key, finish, last=1):
+    """POLICY with terminals: the next beam, and whether it is a terminal one, of `last` nodes."""
+    complete = [v for v in a if not neighbors(v)]
     if finish == "first":
-        if not neighbors(best(a, 1, key)[0]):
-            return best(a, 1, key), True
-        return best([v for v, t in zip(a, terminal, strict=True) if not t], k, key), False
-    if all(terminal):
-        return best(a, 1, key), True
+        if best(a, 1, key)[0] in complete:
+            return best(complete, min(last, k), key), True
+        return best([v for v in a if v not in complete], k, key), False
+    if len(complete) == len(a):
+        return best(a, min(last, k), key), True
     return best(a, k, key), False
 
 
@@ -211,7 +211,7 @@ def beam_search(neighbors, score, root, k, finish="pad"):
             return beams, best(complete, k, lambda v: -score(v))
 
 
-def beam_trajectory(neighbors, score, cstar, root, k, strategy, finish="pad", coins=None):
+def beam_trajectory(neighbors, score, cstar, root, k, strategy, finish="pad", coins=None, last=1):
     """Algorithm 2, with `strategy` one of the names or a pair such as ("reset", "keep").
 
     Returns the visited beams, per transition whether the learned policy raises the cost, A_b
@@ -235,13 +235,13 @@ def beam_trajectory(neighbors, score, cstar, root, k, strategy, finish="pad", co
             return sorted(beam, key=lambda v: (-score(v), a.index(v)))
 
         def oracle(k, a=a):
-            following, done = policy(neighbors, a, k, by_cost, finish)
+            following, done = policy(neighbors, a, k, by_cost, finish, last)
             return in_order(following), done
 
-        learned, learned_done = policy(neighbors, a, k, by_score, finish)
+        learned, learned_done = policy(neighbors, a, k, by_score, finish, last)
         up = min(map(cstar, learned)) > min(map(cstar, a))
         increased.append(up)
-        visited.append((a, effective_width(neighbors, score, cstar, a, k, finish)))
+        visited.append((a, effective_width(neighbors, score, cstar, a, k, finish, last)))
         chosen, done, stopped = learned, learned_done, False
         if kind == "oracle" or (kind == "interpolate" and next(coins)):
             chosen, done = oracle(k)
@@ -258,15 +258,15 @@ def beam_trajectory(neighbors, score, cstar, root, k, strategy, finish="pad", co
             return beams, increased, visited, on_policy
 
 
-def effective_width(neighbors, score, cstar, a, k, finish):
-    """1 where the transition leads into a terminal beam (or, if finish is "first", ought to)."""
+def effective_width(neighbors, score, cstar, a, k, finish, last=1):
+    """`last` where the transition leads into a terminal beam (or, if finish is "first", ought to)."""
     if all(not neighbors(v) for v in a):
-        return 1
+        return min(last, k)
     if finish == "first":
         top = best(a, 1, lambda v: -score(v))[0]
         cheapest = best(a, 1, cstar)[0]
         if not neighbors(top) or not neighbors(cheapest):
-            return 1
+            return min(last, k)
     return k
 
 

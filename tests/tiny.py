@@ -55,7 +55,7 @@ def conllu(path, data):
     return str(path)
 
 
-def training(train=9, dev=4, network=(), **learning):
+def training(train=9, dev=4, network=(), warm=False, judge=lambda found: found.cost, **learning):
     """A training in memory, of batches of four unless told otherwise."""
     known, unknown = sentences(train), sentences(dev, seed=1)
     tagger = Tagger.build(TaggerSettings(**{**NETWORK, **dict(network)}), known.words, known.tags)
@@ -64,7 +64,8 @@ def training(train=9, dev=4, network=(), **learning):
         for s in (known, unknown)
     )
     chosen = {"width": 3, "batch_size": 4, "epochs": 3, "learning_rate": 0.05, **learning}
-    return Training(tagger, tagger.scorer, examples, validation, Learning(**chosen))
+    settings = Learning(**chosen)
+    return Training(tagger, tagger.scorer, examples, validation, settings, warm=warm, judge=judge)
 
 
 def experiment(folder, train=12, dev=None, network=(), limit=None, warm_start=None, **learning):

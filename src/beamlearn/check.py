@@ -29,15 +29,18 @@ def check_choice(name: str, known: Iterable[str], kind: str) -> None:
         raise ValueError(unknown(known, name, kind))
 
 
-def check_width(width: object) -> int:
-    """Refuse a beam width that is not a whole number of at least 1; return it as an int."""
+def check_width(width: object, name: str = "width", one: str = "greedy search") -> int:
+    """Refuse a beam width that is not a whole number of at least 1; return it as an int.
+
+    `one` says what a width of 1 is for.
+    """
     if isinstance(width, bool) or not isinstance(width, SupportsIndex):
         raise TypeError(
-            f"`width` must be a whole number of at least 1, got {width!r}; use 1 for greedy search."
+            f"`{name}` must be a whole number of at least 1, got {width!r}; use 1 for {one}."
         )
     width = index(width)
     if width < 1:
-        raise ValueError(f"`width` must be at least 1, got {width}; use 1 for greedy search.")
+        raise ValueError(f"`{name}` must be at least 1, got {width}; use 1 for {one}.")
     return width
 
 

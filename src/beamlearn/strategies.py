@@ -24,6 +24,8 @@ class Proposal:
     increased: Bool[Tensor, " batch"]
     """Does the learned transition raise the cost?"""
     width: int
+    final_width: int
+    """The width of a terminal beam."""
     finish: Finish
     round: int
     """t of the paper, from 1 on."""
@@ -31,7 +33,7 @@ class Proposal:
 
     def oracle(self, k: int) -> Selection:
         """POLICY(G, b, k, -c*)."""
-        return oracle_policy(self.neighbors, k, self.finish)
+        return oracle_policy(self.neighbors, k, self.finish, self.final_width)
 
 
 class Strategy(ABC):

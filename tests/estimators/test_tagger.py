@@ -430,7 +430,7 @@ def test_the_command_line_reads_saved_folders(fitted, tmp_path):
     tagger, experiment = load(tmp_path / "run")
     assert experiment.data is None
     assert tagger.lexicon.tags == ("D", "N", "V")
-    assert experiment.learning.final_width == 2
+    assert experiment.learning.decoding_width == 2
     with pytest.raises(SettingsError, match="this tagger was fitted in memory"):
         resume(tmp_path / "run")
 

@@ -47,6 +47,33 @@ def test_trajectory_is_algorithm_2(strategy, tree, k, finish):
 
 
 @strategies
+@settings(max_examples=20)
+@given(tree=trees(root_terminal=False), k=widths, finish=finishes, last=st.integers(1, 4))
+def test_the_last_beam_may_be_a_list(strategy, tree, k, finish, last):
+    book = by_the_book.beam_trajectory(
+        tree.neighbors, tree.score, tree.cstar, (), k, strategy, finish, last=last
+    )
+    trajectory = bl.beam_trajectory(
+        tree.space(),
+        scorer_of(tree),
+        width=k,
+        strategy=STRATEGIES[strategy],
+        finish=finish,
+        final_width=last,
+    )
+    check(tree, trajectory, all_losses(trajectory), book)
+    rises = zip(trajectory.costs[0], trajectory.costs[0][1:], strict=False)
+    total = sum(min(after) - min(before) for before, after in rises)
+    assert trajectory.final_costs[0] - tree.cstar(()) == pytest.approx(total)  # Eq. (3)
+
+
+def test_a_list_has_at_least_one_output():
+    tree = bl.GraphSpace("", lambda v: [v + "a"] if len(v) < 2 else [], cost=lambda _: 0.0)
+    with pytest.raises(ValueError, match="`final_width` must be at least 1, got 0; use 1 for one"):
+        bl.beam_trajectory(tree, bl.FunctionScorer(len), final_width=0)
+
+
+@strategies
 @settings(max_examples=15)
 @given(forest=st.lists(trees(), min_size=2, max_size=4), k=widths, finish=finishes)
 def test_batch_law(strategy, forest, k, finish):

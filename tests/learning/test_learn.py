@@ -19,7 +19,7 @@ def run(**options):
     options = {"loss": "log_loss_neighbors", "strategy": "continue", "width": 2} | options
     if "scheduler" in options:
         options["scheduler"] = options["scheduler"](optimizer)
-    batches = bl.minibatches(gold, 2, epochs=2)
+    batches = list(bl.minibatches(gold, 2, epochs=2))[: options.pop("batches", None)]
     return list(bl.learn(batches, task, scorer, optimizer, **options)), scorer, optimizer
 
 
@@ -75,6 +75,70 @@ def test_scheduler_steps_once_a_round():
 def test_width_may_grow_with_the_rounds():
     rounds, _, _ = run(width=lambda t: min(t, 3))
     assert [round.width for round in rounds] == [1, 2, 3, 3, 3, 3]
+
+
+ALL = bl.losses.with_options(bl.losses.log_loss_neighbors, best="all")
+
+
+def parts(reduction="sum"):
+    """The likelihood of the oracle's path and the loss along the learned beams, before a round."""
+    task, gold, scorer = setup()
+    space = task.space(gold[:2])
+    right = bl.beam_trajectory(space, scorer, width=1, strategy="oracle").losses(ALL, reduction)
+    learned = bl.beam_trajectory(space, scorer, width=2).losses(bl.losses.upper_bound, reduction)
+    return scorer, right, learned
+
+
+@pytest.mark.parametrize("reduction", ["sum", "mean"])
+def test_with_a_beam_weight_a_round_incurs_the_likelihood_besides(reduction):
+    scorer, right, learned = parts(reduction)
+    (right + 0.25 * learned).mean().backward()
+    rounds, after, _ = run(
+        loss="upper_bound", beam_weight=0.25, reduction=reduction, width=2, batches=1
+    )
+    torch.testing.assert_close(after.table, scorer.table - 0.5 * scorer.table.grad)
+    (round,) = rounds
+    assert torch.equal(round.losses, learned)
+    assert torch.equal(round.likelihoods, right)
+    assert round.beam_weight == 0.25
+
+
+def test_where_the_beam_weight_is_0_a_round_is_one_of_likelihood():
+    mixed, scorer, _ = run(beam_weight=0.0, width=2)
+    alone, other, _ = run(loss=ALL, strategy="oracle", width=1)
+    assert torch.equal(scorer.table, other.table)
+    for one, two in zip(mixed, alone, strict=True):
+        assert torch.equal(one.losses, two.losses)
+        assert torch.equal(one.likelihoods, one.losses)
+        assert torch.equal(one.increases, two.increases)
+        assert (one.width, two.width) == (1, 1)
+
+
+def test_the_beam_weight_may_change_with_the_rounds():
+    rounds, _, _ = run(beam_weight=lambda t: 0.5 * (t % 2 == 0))
+    assert [round.beam_weight for round in rounds] == [0.0, 0.5] * 3
+    assert [round.width for round in rounds] == [1, 2] * 3
+
+
+def test_without_a_beam_weight_the_loss_is_alone():
+    (round, *_), _, _ = run()
+    assert round.likelihoods is None
+    assert round.beam_weight is None
+
+
+def test_both_trajectories_share_the_work_of_the_encoder(monkeypatch):
+    starts = []
+    start = TableScorer.start
+    monkeypatch.setattr(
+        TableScorer, "start", lambda scorer, space: starts.append(1) or start(scorer, space)
+    )
+    rounds, _, _ = run(beam_weight=0.1)
+    assert len(starts) == len(rounds)
+
+
+def test_a_beam_weight_is_not_negative():
+    with pytest.raises(ValueError, match="`beam_weight` must be at least 0, got -0.1"):
+        run(beam_weight=-0.1)
 
 
 def test_mean_over_steps_is_a_smaller_sum():

@@ -81,7 +81,7 @@ def test_every_round_and_validation_is_logged(whole):
     assert [(record["epoch"], record["round"]) for record in found] == [(1, 3), (2, 6), (3, 9)]
     assert set(rounds[0]) == {
         *("round", "width", "examples", "loss", "cost", "increases", "on_policy"),
-        "gradient_norm",
+        *("gradient_norm", "likelihood_loss", "beam_weight"),
     }
     assert {record["width"] for record in rounds} == {3}
     assert sum(record["examples"] for record in rounds) == 3 * 12

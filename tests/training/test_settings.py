@@ -79,7 +79,7 @@ def test_unknown_keys_of_a_group_get_the_nearest_one_of_that_group():
     message = refused(
         {"data": DATA, "learning": {"widht": 8}}, "Did you mean 'width'?", TaggingExperiment
     )
-    assert "Known: algorithm, strategy, loss, best, width" in message
+    assert "Known: algorithm, strategy, loss, best, width, beam_weight" in message
     refused(
         {"data": {"trian": "f"}}, "setting called 'trian'. Did you mean 'train'?", TaggingExperiment
     )
@@ -105,7 +105,7 @@ def test_settings_are_frozen():
 )
 def test_widths(value, kept, final):
     learning = parse(Learning, {"width": value})
-    assert (str(learning.width), learning.final_width) == (kept, final)
+    assert (str(learning.width), learning.decoding_width) == (kept, final)
     assert learning.model_dump(mode="json")["width"] == kept
     assert parse(Learning, learning.model_dump(mode="json")) == learning
 
@@ -123,8 +123,8 @@ def test_widths_must_be_numbers(value):
 
 
 def test_no_width_is_the_row_of_the_algorithm():
-    assert Learning(algorithm="dagger").final_width == 1
-    assert Learning(algorithm="bso").final_width == 8
+    assert Learning(algorithm="dagger").decoding_width == 1
+    assert Learning(algorithm="bso").decoding_width == 8
 
 
 @pytest.mark.parametrize("beta", ["0.5", 0.5, 0, 1, "0.9:0", "0:1", 0.123456789, 1e-9])
@@ -259,11 +259,45 @@ def test_rows_of_table_1(name):
     row = ROWS[name]
     assert learning.collection(10) is row.strategy
     assert learning.surrogate is row.loss
-    assert learning.final_width == row.width
+    assert learning.decoding_width == row.width
 
 
 def test_loss_by_name():
-    assert Learning(loss="upper_bound").surrogate is LOSSES["upper_bound"]
+    assert Learning(algorithm="bso", loss="upper_bound").surrogate is LOSSES["upper_bound"]
+    assert Learning(loss="weighted_pairs_all").surrogate is LOSSES["weighted_pairs_all"]
+
+
+def test_by_default_likelihood_and_the_beam_are_learned_together():
+    learning = Learning()
+    assert learning.algorithm == "joint"
+    assert learning.collection(10) == as_strategy("continue")
+    assert learning.surrogate.__name__ == "log_loss_neighbors(best='all')"
+    assert learning.decoding_width == 8
+    assert learning.weight_at(10)(1) == 0.1
+    choices = ROWS["joint"].choices
+    assert choices["loss"].__name__ == learning.surrogate.__name__
+    assert (choices["beam_weight"], choices["width"]) == (0.1, 8)
+
+
+def test_rows_of_table_1_have_no_beam_weight():
+    for name in (*ALGORITHMS, *BASELINES):
+        assert Learning(algorithm=name).weight_at(10) is None
+        assert "beam_weight" not in ROWS[name].choices
+
+
+def test_the_beam_weight_may_change_wait_and_skip_rounds():
+    def weights(**choices):
+        at = Learning(**choices).weight_at(8)
+        return [at(t) for t in range(1, 9)]
+
+    assert weights(beam_weight="0:0.7") == pytest.approx([t / 10 for t in range(8)])
+    assert weights(beam_weight=0.5, beam_start=0.5) == [0, 0, 0, 0, 0.5, 0.5, 0.5, 0.5]
+    assert weights(beam_weight=0.5, beam_every=4) == [0, 0, 0, 2.0, 0, 0, 0, 2.0]
+    assert weights(algorithm="continue", beam_weight=0.5) == [0.5] * 8
+    refused({"beam_weight": "-1"}, "`beam_weight` must be a number of at least 0")
+    refused({"algorithm": "bso", "beam_every": 2}, "`beam_every` goes with a `beam_weight`")
+    refused({"algorithm": "bso", "beam_start": 0.5}, "`beam_start` goes with a `beam_weight`")
+    refused({"beam_restart": 0.5}, "`beam_restart` goes with a `beam_start` above 0")
 
 
 def test_collection_interpolates_on_a_schedule():

@@ -177,6 +177,73 @@ def evaluation(cost):
     return Evaluation(some, some, torch.tensor([1]))
 
 
+def test_the_weights_of_a_warm_start_are_kept_if_training_makes_them_worse(monkeypatch):
+    left = iter([1.0, 3.0, 2.0])
+    monkeypatch.setattr(module, "evaluate", lambda *_: evaluation(next(left)))
+    steps = training(epochs=2, warm=True)
+    before = {name: value.clone() for name, value in steps.scorer.state_dict().items()}
+    found = [event for event in steps if isinstance(event, Validation)]
+    assert [(v.epoch, v.round, v.best) for v in found] == [(0, 0, True), (1, 3, False), (2, 6, False)]
+    steps.best.restore()
+    after = steps.scorer.state_dict()
+    assert all(torch.equal(after[name], value) for name, value in before.items())
+
+
+@pytest.mark.parametrize("events", range(8))
+def test_a_warm_start_that_is_left_goes_on_to_the_same_weights(events):
+    whole = training(epochs=2, warm=True)
+    expected = list(whole)
+    one, two = training(epochs=2, warm=True), training(epochs=2, warm=True)
+    before = [event for _, event in zip(range(events), one, strict=False)]
+    two.restore(*one.state())
+    assert len(before) + len(list(two)) == len(expected)
+    state, facts = two.state()
+    other, same = whole.state()
+    assert facts == same
+    assert all(torch.equal(state[name], value) for name, value in other.items())
+
+
+def rates(**learning):
+    steps = training(train=16, epochs=2, **learning)
+    return [steps.optimizer.param_groups[0]["lr"] for event in steps if isinstance(event, Round)]
+
+
+def test_a_second_phase_starts_the_learning_rate_again():
+    """Of each round, the rate that the next one has."""
+    fall = [0.05 * (1 - t / 8) for t in range(1, 9)]
+    assert rates() == pytest.approx(fall)
+    assert rates(beam_start=0.5) == pytest.approx(fall)
+    phases = [0.0375, 0.025, 0.0125, 0.01, 0.0075, 0.005, 0.0025, 0.0]
+    assert rates(beam_start=0.5, beam_restart=0.2) == pytest.approx(phases)
+    constant = rates(beam_start=0.5, beam_restart=0.2, schedule="constant")
+    assert constant == pytest.approx([*[0.05] * 3, *[0.01] * 5])
+
+
+def test_across_the_border_of_two_phases_it_goes_on_to_the_same_weights():
+    phases = {"epochs": 2, "beam_start": 0.5, "beam_restart": 0.3, "beam_every": 2}
+    whole = training(**phases)
+    rounds = [event for event in whole if isinstance(event, Round)]
+    assert [round.beam_weight for round in rounds] == [0, 0, 0, 0.2, 0, 0.2]
+    for events in (2, 3, 4, 5):
+        one, two = training(**phases), training(**phases)
+        for _ in zip(range(events), one, strict=False):
+            pass
+        two.restore(*one.state())
+        list(two)
+        found, expected = two.state()[0], whole.state()[0]
+        assert all(torch.equal(found[name], value) for name, value in expected.items())
+
+
+def test_the_judge_chooses_the_epoch_and_the_cost_decides_between_equals(monkeypatch):
+    costs, losses = iter([5.0, 1.0, 4.0, 3.0]), iter([0.5, 0.6, 0.4, 0.4])
+    monkeypatch.setattr(module, "evaluate", lambda *_: evaluation(next(costs)))
+    steps = training(epochs=4, patience=0, judge=lambda _: next(losses))
+    found = [event for event in steps if isinstance(event, Validation)]
+    assert [event.best for event in found] == [True, False, True, True]
+    assert [event.loss for event in found] == [0.5, 0.6, 0.4, 0.4]
+    assert steps.best.costs == (0.4, 3.0)
+
+
 @pytest.mark.parametrize(
     ("costs", "patience", "epochs"),
     [

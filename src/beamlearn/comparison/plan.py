@@ -179,7 +179,7 @@ def baseline_of(grid: Grid, cells: Sequence[Cell]) -> Cell:
 def tested_widths(grid: Grid, cells: Sequence[Cell]) -> tuple[int, ...]:
     """The widths to test at."""
     if grid.test_widths is None:
-        return tuple(sorted({1, *(cell.learning.final_width for cell in cells)}))
+        return tuple(sorted({1, *(cell.learning.decoding_width for cell in cells)}))
     return tuple(int(item) for item in items(grid.test_widths))
 
 

@@ -88,8 +88,13 @@ class BeamEstimator(BaseEstimator, ABC, Generic[Given, Right, Output, Way, Told]
     algorithm: str = LEARNING.algorithm
     strategy: str | None = LEARNING.strategy
     loss: str | None = LEARNING.loss
-    best: Literal["first", "best_scored"] | None = LEARNING.best
+    best: Literal["first", "best_scored", "all"] | None = LEARNING.best
     width: int | str | None = None
+    beam_weight: float | str | None = None
+    beam_start: float = LEARNING.beam_start
+    beam_restart: float | None = LEARNING.beam_restart
+    beam_every: int = LEARNING.beam_every
+    final_width: int = LEARNING.final_width
     beta: float | str | None = None
     epochs: int = LEARNING.epochs
     batch_size: int = LEARNING.batch_size
@@ -220,5 +225,5 @@ class BeamEstimator(BaseEstimator, ABC, Generic[Given, Right, Output, Way, Told]
 
     def _beam(self, width: int | None) -> int:
         """The width to decode with: that of training unless given."""
-        trained = self._require().experiment.learning.final_width
+        trained = self._require().experiment.learning.decoding_width
         return trained if width is None else check_width(width)

@@ -33,7 +33,7 @@ def parameters_of(experiment: Experiment) -> dict[str, Any]:
     settings = settings.model_copy(
         update={n: "auto" for n in automatic if getattr(found, n) == getattr(settings, n)}
     )
-    ramps = {"width": number(learning.width), "beta": number(learning.beta)}
+    ramps = {name: number(getattr(learning, name)) for name in ("width", "beta", "beam_weight")}
     chosen = learning.model_dump(exclude=RUN_ONLY)
     return {**chosen, **settings.model_dump(), **ramps}
 

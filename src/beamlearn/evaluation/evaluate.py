@@ -141,8 +141,11 @@ def evaluate(
     *,
     finish: Finish | None = None,
     references: bool = False,
+    final_width: int = 1,
 ) -> Evaluation:
     """Decode every batch with a beam of `width` and compare with the right answers.
+
+    With a `final_width` the cost is that of the cheapest output in a list of so many.
 
     With `references=True` the oracle's path is scored as well, to distinguish search errors from
     model errors. The scorer is in evaluation mode meanwhile.
@@ -150,7 +153,8 @@ def evaluate(
     parts = []
     with evaluating(scorer):
         for batch in batches:
-            path = beam_trajectory(task.space(batch), scorer, width, finish=finish)
+            space = task.space(batch)
+            path = beam_trajectory(space, scorer, width, finish=finish, final_width=final_width)
             parts.append(_evaluation(path, scorer if references else None))
     if not parts:
         raise ValueError("`batches` must hold at least one batch, got none.")

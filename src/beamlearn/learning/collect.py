@@ -48,6 +48,7 @@ def beam_trajectory(
     max_steps: int | None = None,
     replay: bool = False,
     start: Beam | None = None,
+    final_width: int = 1,
 ) -> Trajectory:
     """Collect the beams that `strategy` visits, with scores and costs of all their neighbors.
 
@@ -59,6 +60,10 @@ def beam_trajectory(
     With `replay=True` the trajectory is collected without gradients, and then a `ParallelScorer`
     scores all visited nodes in one pass, with the same dropout. `start` is what `initial_beam`
     found, so that several trajectories of a space share the work of the encoder.
+
+    `final_width` is for people who want a list of outputs: so many are kept at the last
+    transition, a list costs what its cheapest output costs, and the loss asks for that one to be
+    in the list. By default the last beam holds the best output alone.
 
     >>> import beamlearn as bl
     >>> words = bl.GraphSpace(
@@ -82,6 +87,7 @@ def beam_trajectory(
         round,
         generator,
         max_steps or space.max_steps,
+        check_width(final_width, "final_width", "one output"),
     )
     beam = initial_beam(space, scorer) if start is None else start
     if not replay:
@@ -105,6 +111,7 @@ class Collector:
     round: int
     generator: torch.Generator | None
     max_steps: int
+    final_width: int
 
     def collect(self, scorer: Scorer, beam: Beam, *, lean: bool = False) -> Trajectory:
         """The loop of Algorithm 2, from initial beams; a lean trajectory drops its scores."""
@@ -128,22 +135,31 @@ class Collector:
             costs = move.keep(here.costs)
             if beam.examples.numel() > 0:
                 memory = self.oracle.advance(memory, beam.nodes, move)
-        return Trajectory(self.space, self.oracle, self.width, self.finish, transitions)
+        return Trajectory(
+            self.space, self.oracle, self.width, self.finish, transitions, self.final_width
+        )
 
     def transition(self, beam: Beam, neighbors: Neighbors) -> Transition:
         """The transition that the strategy takes."""
         learned, increased = learned_transition(
-            neighbors, self.width, self.finish, self.oracle.tolerance
+            neighbors, self.width, self.finish, self.oracle.tolerance, self.final_width
         )
         chosen = self.strategy.next_beam(
             Proposal(
-                neighbors, learned, increased, self.width, self.finish, self.round, self.generator
+                neighbors,
+                learned,
+                increased,
+                self.width,
+                self.final_width,
+                self.finish,
+                self.round,
+                self.generator,
             )
         )
         return Transition(
             neighbors,
-            effective_width(neighbors, self.width, self.finish),
-            take(beam, neighbors, chosen),
+            effective_width(neighbors, self.width, self.finish, self.final_width),
+            take(beam, neighbors, chosen, self.final_width),
             neighbors.unmasked_costs.gather(-1, chosen.index).masked_fill(~chosen.kept, 0.0),
             increased,
             _on_policy(learned, chosen),

@@ -77,6 +77,7 @@ def learn(
     strategy: Strategy | str | None = None,
     width: int | Callable[[int], int] = 8,
     beam_weight: float | Callable[[int], float] | None = None,
+    final_width: int = 1,
     finish: Finish | None = None,
     reduction: Literal["sum", "mean"] = "sum",
     clip: float | None = None,
@@ -100,6 +101,7 @@ def learn(
     `width` and `beam_weight` may be functions of the round (a curriculum). `reduction` adds up or
     averages the losses along a trajectory; over the batch they are averaged. `clip` bounds the
     norm of the gradient; `scheduler` is stepped once a round. `first_round` is for resuming.
+    With a `final_width` the policy is one that returns lists: see `beam_trajectory`.
     `replay` says whether gradients go through one parallel pass over the visited nodes (the
     default for a `ParallelScorer`) or through the steps of the search.
 
@@ -124,6 +126,8 @@ def learn(
     for number, batch in enumerate(batches, first_round):
         with flush_denormals():
             space, weight = task.space(batch), weight_at(number)
+            if weight is not None and not weight >= 0:
+                raise ValueError(f"`beam_weight` must be at least 0, got {weight}.")
             collect = partial(
                 beam_trajectory,
                 space,
@@ -140,7 +144,8 @@ def learn(
                 path = collect(width=1, strategy=Oracle())
                 incurred = losses = likelihoods = path.losses(LIKELIHOOD, reduction)
             if weight != 0:
-                path = collect(width=width_at(number), strategy=strategy)
+                k = width_at(number)
+                path = collect(width=k, strategy=strategy, final_width=final_width)
                 incurred = losses = path.losses(loss, reduction)
             if weight and likelihoods is not None:
                 incurred = likelihoods + weight * losses
@@ -159,7 +164,7 @@ def learn(
             increases=path.increases,
             on_policy=path.on_policy,
             steps=path.steps,
-            width=width_at(number),
+            width=path.width,
             beta=strategy.at(number) if isinstance(strategy, Interpolate) else None,
             gradient_norm=norm,
             trajectory=path.detach() if trajectories else None,
@@ -221,22 +226,29 @@ class BestOnValidation:
     >>> best.offer(0.5), best.offer(0.7), best.cost
     (True, False, 0.5)
     >>> best.restore()
+
+    Several costs are compared one after another: the second decides where the first are equal.
     """
 
     def __init__(self, model: nn.Module) -> None:
         self.model = model
-        self.cost = float("inf")
+        self.costs = (float("inf"),)
         self.since_best = 0
         """The number of offers since the best one, for early stopping."""
         self.state: dict[str, Tensor] | None = None
         """The best parameters."""
 
-    def offer(self, cost: float) -> bool:
+    @property
+    def cost(self) -> float:
+        """The lowest validation cost."""
+        return self.costs[0]
+
+    def offer(self, *costs: float) -> bool:
         """Record the validation cost of the current parameters; True if it is the lowest."""
-        better = cost < self.cost
+        better = costs < self.costs
         self.since_best = 0 if better else self.since_best + 1
         if better:
-            self.cost, self.state = cost, deepcopy(self.model.state_dict())
+            self.costs, self.state = costs, deepcopy(self.model.state_dict())
         return better
 
     def restore(self) -> None:
@@ -247,6 +259,6 @@ class BestOnValidation:
             )
         self.model.load_state_dict(self.state)
 
-    def recall(self, state: Mapping[str, Tensor], cost: float, since_best: int) -> None:
+    def recall(self, state: Mapping[str, Tensor], costs: Sequence[float], since_best: int) -> None:
         """Continue from what an earlier one remembered."""
-        self.state, self.cost, self.since_best = dict(state), cost, since_best
+        self.state, self.costs, self.since_best = dict(state), tuple(costs), since_best

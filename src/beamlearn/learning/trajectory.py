@@ -33,6 +33,8 @@ class Trajectory:
     width: int
     finish: Finish
     transitions: Sequence[Transition]
+    final_width: int = 1
+    """How many outputs b_h may hold."""
 
     def __len__(self) -> int:
         return len(self.space)
@@ -179,8 +181,10 @@ class Trajectory:
     def _with_policy_updated(self, transition: Transition) -> Transition:
         """Recompute what the learned policy does, from the current scores of the neighbors."""
         neighbors = transition.neighbors
-        _, increased = learned_transition(neighbors, self.width, self.finish, self.oracle.tolerance)
-        width = effective_width(neighbors, self.width, self.finish)
+        _, increased = learned_transition(
+            neighbors, self.width, self.finish, self.oracle.tolerance, self.final_width
+        )
+        width = effective_width(neighbors, self.width, self.finish, self.final_width)
         return replace(transition, width=width, increased=increased)
 
     @cached_property
@@ -199,7 +203,12 @@ class Trajectory:
             for row in (t.step.examples == example).nonzero()[:, 0].tolist():
                 if bool(t.increased[row]):
                     recorder.add_dropped(
-                        t.neighbors, row, self.width, self.finish, self.oracle.tolerance
+                        t.neighbors,
+                        row,
+                        self.width,
+                        self.finish,
+                        self.oracle.tolerance,
+                        self.final_width,
                     )
                 recorder.add(*transition_row(t.step, t.neighbors, row, self.width, self.finish))
         return recorder.history()

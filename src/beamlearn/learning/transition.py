@@ -63,8 +63,8 @@ class Transition:
 
 
 def learned_transition(
-    neighbors: Neighbors, width: int, finish: Finish, tolerance: float
+    neighbors: Neighbors, width: int, finish: Finish, tolerance: float, final_width: int = 1
 ) -> tuple[Selection, Bool[Tensor, " batch"]]:
     """The transition of the learned policy, and where it raises the cost."""
-    learned = policy(neighbors, width, finish).singleton()
+    learned = policy(neighbors, width, finish).final_beam(final_width)
     return learned, transition_cost(neighbors, learned) > tolerance

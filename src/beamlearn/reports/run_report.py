@@ -107,9 +107,9 @@ def trained(experiment: Experiment, log: Log) -> str:
     source = "data in memory" if experiment.data is None else Path(experiment.data.train).name
     limit = None if experiment.data is None else experiment.data.limit
     some = "" if limit is None else f" (the first {limit:,} examples)"
-    first, last = learning.first_width, learning.final_width
+    first, last = learning.first_width, learning.decoding_width
     width = f"{beam(last)}" if first == last else f"a beam that widens from {first} to {last}"
-    done, epochs = len(log.validations), learning.epochs
+    done, epochs = sum(line["epoch"] > 0 for line in log.validations), learning.epochs
     count = f"{epochs} epoch{'s' * (epochs > 1)}"
     ended = count if done == epochs else f"{done} of {count}"
     return (

@@ -39,7 +39,7 @@ class Selection:
     index: Int[Tensor, "batch k"]
     kept: Bool[Tensor, "batch k"]
     terminal: Bool[Tensor, " batch"]
-    """The next beam is a terminal one: a single terminal node."""
+    """The next beam is a terminal one: one terminal node, or the list that is wanted."""
     stopped: Bool[Tensor, " batch"]
     """The trajectory ends here although the next beam is not terminal."""
 
@@ -47,13 +47,13 @@ class Selection:
         """Stop after this transition where `where` is True."""
         return replace(self, stopped=self.stopped | where)
 
-    def singleton(self) -> "Selection":
-        """Keep the best neighbor alone where the next beam is terminal (decision 2).
+    def final_beam(self, width: int = 1) -> "Selection":
+        """Keep the best neighbor alone, or the best `width`, where the next beam is terminal.
 
-        Paper note: T_k holds singletons, but Algorithms 1 and 2 return up to k nodes. The
-        telescoping of costs, Eq. (3), needs the singleton.
+        Paper note: T_k holds singletons, but Algorithms 1 and 2 return up to k nodes (decision 2).
+        A list of several costs what its cheapest output costs, so that Eq. (3) telescopes, too.
         """
-        first = torch.arange(self.index.shape[1], device=self.index.device) == 0
+        first = torch.arange(self.index.shape[1], device=self.index.device) < width
         return replace(self, kept=self.kept & (first | ~self.terminal[:, None]))
 
     def same(self, other: "Selection") -> Bool[Tensor, " batch"]:
@@ -162,14 +162,16 @@ def policy(neighbors: Neighbors, width: int, finish: Finish) -> Selection:
     """POLICY(G, b, k, s) of Algorithm 1: the learned transition.
 
     Where the next beam is terminal, `kept` still holds the runners-up, for n-best lists;
-    `Selection.singleton` drops them.
+    `Selection.final_beam` drops them.
     """
     return _transition(neighbors, neighbors.best, width, finish)
 
 
-def oracle_policy(neighbors: Neighbors, width: int, finish: Finish) -> Selection:
+def oracle_policy(
+    neighbors: Neighbors, width: int, finish: Finish, final_width: int = 1
+) -> Selection:
     """POLICY(G, b, k, -c*): the oracle's transition, in slots ordered by score."""
-    chosen = _transition(neighbors, neighbors.cheapest, width, finish).singleton()
+    chosen = _transition(neighbors, neighbors.cheapest, width, finish).final_beam(final_width)
     return ordered(neighbors, chosen)
 
 
@@ -217,11 +219,14 @@ class Step:
     """Which slots take no action: finished hypotheses, and slots that hold nothing."""
     ended: Bool[Tensor, " batch"]
     some_ended: bool
+    stopped: Bool[Tensor, " batch"]
+    """Examples whose trajectory ends although the next beam need not be terminal."""
 
     @property
     def terminal(self) -> Bool[Tensor, " batch"]:
-        """Examples whose next beam is a terminal one: a single terminal node."""
-        return self.ended & self.finished[:, 0] & (self.kept.sum(dim=-1) == 1)
+        """Examples whose next beam is a terminal one: a single terminal node, or a final list."""
+        alone = self.kept.sum(dim=-1) == 1
+        return self.ended & self.finished[:, 0] & (alone | ~self.stopped)
 
     @cached_property
     def settled(self) -> Bool[Tensor, " batch"] | None:
@@ -240,8 +245,11 @@ class Step:
         return Move(rows, *(f if rows is None else f.index_select(0, rows) for f in fields))
 
 
-def take(beam: Beam, neighbors: Neighbors, ranked: Selection) -> Step:
-    """Look up what a selection leads to; refuse scores that cannot be ranked."""
+def take(beam: Beam, neighbors: Neighbors, ranked: Selection, final_width: int = 1) -> Step:
+    """Look up what a selection leads to; refuse scores that cannot be ranked.
+
+    Into a terminal beam, `final_width` nodes are kept.
+    """
     entries = neighbors.look_up(ranked.index)
     check_best_scores(entries.scores.detach()[:, 0], beam.examples)
     ended = ranked.terminal | ranked.stopped
@@ -259,11 +267,12 @@ def take(beam: Beam, neighbors: Neighbors, ranked: Selection) -> Step:
         actions=entries.actions,
         scores=scores,
         ranked=ranked.kept,
-        kept=ranked.singleton().kept if some_ended else ranked.kept,
+        kept=ranked.final_beam(final_width).kept if some_ended else ranked.kept,
         finished=terminal,
         stays=stays,
         ended=ended,
         some_ended=some_ended,
+        stopped=ranked.stopped,
     )
 
 
@@ -314,10 +323,12 @@ def transition_cost(neighbors: Neighbors, chosen: Selection) -> Float[Tensor, " 
     return beam_cost(neighbors, chosen) - neighbors.least_cost
 
 
-def effective_width(neighbors: Neighbors, width: int, finish: Finish) -> Int[Tensor, " batch"]:
-    """The width of a transition: k, or 1 into a terminal beam (decision 2).
+def effective_width(
+    neighbors: Neighbors, width: int, finish: Finish, final_width: int = 1
+) -> Int[Tensor, " batch"]:
+    """The width of a transition: k, or into a terminal beam `final_width` (decision 2).
 
-    With finish="first" a terminal neighbor survives only on top, so the width is also 1 where
+    With finish="first" a terminal neighbor survives only on top, so that is also the width where
     the best-scored neighbor is terminal or the cheapest one is.
     """
     single = neighbors.only_terminal
@@ -326,4 +337,4 @@ def effective_width(neighbors: Neighbors, width: int, finish: Finish) -> Int[Ten
         star = least(neighbors.fill(neighbors.unmasked_costs, torch.inf))
         for first in (hat, star):
             single = single | neighbors.look_up(first).terminal[:, 0]
-    return torch.where(single, 1, width)
+    return torch.where(single, min(final_width, width), width)

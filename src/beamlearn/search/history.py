@@ -143,12 +143,18 @@ class Recorder:
         self.beams.append(beam)
 
     def add_dropped(
-        self, neighbors: Neighbors, row: int, width: int, finish: Finish, tolerance: float
+        self,
+        neighbors: Neighbors,
+        row: int,
+        width: int,
+        finish: Finish,
+        tolerance: float,
+        final_width: int = 1,
     ) -> None:
         """Record what the next transition drops; of equally cheap neighbors the best-scored."""
         scores = neighbors.fill(neighbors.unmasked_scores.detach(), -torch.inf)[row]
         costs = neighbors.fill(neighbors.unmasked_costs, torch.inf)[row]
-        learned = policy(neighbors, width, finish).singleton()
+        learned = policy(neighbors, width, finish).final_beam(final_width)
         kept = learned.index[row][learned.kept[row]]
         order = scores.argsort(descending=True, stable=True)
         rank = int((costs[order] <= costs.min() + tolerance).nonzero()[0, 0])

@@ -217,6 +217,7 @@ def _step(beam: Beam, running: Candidates, ended: Bool[Tensor, " batch"]) -> Ste
         stays=running.stays,
         ended=ended,
         some_ended=bool(ended.any()),
+        stopped=torch.zeros_like(ended),
     )
 
 

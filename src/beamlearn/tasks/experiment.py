@@ -134,7 +134,8 @@ def prepare(
     task: TaskSpec[E, D, M], experiment: E, model: M, train: D, dev: D, run: Run
 ) -> Prepared[E, D, M]:
     """Put the parts of a training and its folder together."""
-    training = training_of(task, model, train, dev, experiment.learning)
+    warm = experiment.warm_start is not None
+    training = training_of(task, model, train, dev, experiment.learning, warm=warm)
     return Prepared(task, experiment, model, training, Checkpointer(run), dev)
 
 
@@ -145,11 +146,21 @@ def training_of(
     dev: D,
     learning: Learning,
     *,
+    warm: bool = False,
     trajectories: bool = False,
 ) -> Training:
-    """The training of a model on data, wherever it is from."""
+    """The training of a model on data, wherever it is from; is its model a `warm` start?"""
     examples, validation = (task.examples(model, data) for data in (train, dev))
-    return Training(model, model.scorer, examples, validation, learning, trajectories=trajectories)
+    return Training(
+        model,
+        model.scorer,
+        examples,
+        validation,
+        learning,
+        judge=lambda found: task.validation_loss(model, found, dev, learning.decoding_width),
+        warm=warm,
+        trajectories=trajectories,
+    )
 
 
 def inherited(task: TaskSpec[E, D, M], experiment: E) -> E:

@@ -178,6 +178,10 @@ class TaskSpec(ABC, Generic[E, D, M]):
     def describe_data(self, model: M, examples: int) -> str:
         """What there is to learn from so many examples, in words."""
 
+    def validation_loss(self, model: M, found: Evaluation, validation: D, width: int) -> float:
+        """What the best epoch is chosen by: less is better. By default it is the mean cost."""
+        return found.cost
+
     @abstractmethod
     def describe_validation(self, found: Evaluation, validation: D) -> str:
         """What was found on the validation set, in words."""

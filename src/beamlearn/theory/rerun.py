@@ -104,7 +104,7 @@ def iterate_losses(
         certified_run.model,
         scorer,
         learning.surrogate,
-        learning.final_width,
+        learning.decoding_width,
         reduction=learning.reduction,
     )
     losses: list[float] = found.tolist()

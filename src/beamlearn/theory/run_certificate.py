@@ -66,7 +66,7 @@ class RunCertificate:
                 "that goes to the end. Pass a bound that you know as `upper`, or use `clip` to "
                 "certify min(loss, clip)."
             )
-        width = learning.final_width
+        width = learning.decoding_width
         return trajectory_bound(
             learning.named_loss.__name__,
             horizon=self.horizon,

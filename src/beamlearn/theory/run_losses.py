@@ -79,7 +79,7 @@ def obstacles(learning: Learning, scorer: nn.Module, warm: bool) -> list[str]:
 
     `warm` says whether its first weights come from another run.
     """
-    first, last = learning.first_width, learning.final_width
+    first, last = learning.first_width, learning.decoding_width
     found = {
         "the examples were not taken in random order with each loss logged; train with `stream`": (
             not learning.stream
@@ -92,6 +92,15 @@ def obstacles(learning: Learning, scorer: nn.Module, warm: bool) -> list[str]:
         f"{without_dropout(scorer)}": has_dropout(scorer),
         f"the width went from {first} to {last}, so the iterates are policies for different "
         "widths; train with one `width`": first != last,
+        "the loss along the learned beams was not computed in every round; train with "
+        "`beam_start` = 0, `beam_every` = 1 and a `beam_weight` above 0": (
+            learning.weights is not None
+            and not (
+                learning.beam_start == 0
+                and learning.beam_every == 1
+                and min(learning.weights.first, learning.weights.last) > 0
+            )
+        ),
         "its first weights come from another run, which may have learned from the same examples; "
         "train without `warm_start`": warm,
     }
@@ -124,7 +133,7 @@ def certifiable_losses(run: Run, learning: Learning, scorer: nn.Module, warm: bo
             f"the log lacks the on-policy flags that {type(strategy).__name__.lower()} needs; "
             "restore rounds.jsonl from a copy, or train again"
         )
-    if not reasons and not one_pass(run.rounds(), learning.final_width):
+    if not reasons and not one_pass(run.rounds(), learning.decoding_width):
         reasons.append(
             "rounds.jsonl is not the log of one pass at one width; restore it from a copy, or "
             "train again"

@@ -68,6 +68,11 @@ def round_record(round: Round, each: bool = False) -> dict[str, Any]:
         "on_policy": float(round.on_policy.float().mean()),
         "gradient_norm": round.gradient_norm,
     }
+    if round.likelihoods is not None:
+        means |= {
+            "likelihood_loss": float(round.likelihoods.mean()),
+            "beam_weight": round.beam_weight,
+        }
     if not each:
         return means
     return {
@@ -88,6 +93,7 @@ def validation_record(validation: Validation) -> dict[str, Any]:
     return {
         "round": validation.round,
         "epoch": validation.epoch,
+        "validation_loss": validation.loss,
         "validation_cost": validation.evaluation.cost,
         "validation_increases": validation.evaluation.increases_per_example,
         "best": validation.best,

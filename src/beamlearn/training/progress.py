@@ -74,10 +74,10 @@ class Display:
     def _validation(self, training: Training, found: Validation) -> None:
         self.printed = monotonic()
         best = "  (best so far)" if found.best else ""
-        self._print(
-            f"epoch {found.epoch}/{training.settings.epochs}  "
-            f"{self.recent.describe(self.unit)}  validation {self.judge(found.evaluation)}{best}"
-        )
+        done = f"epoch {found.epoch}/{training.settings.epochs}  {self.recent.describe(self.unit)}"
+        if found.epoch == 0:
+            done = "warm start"
+        self._print(f"{done}  validation {self.judge(found.evaluation)}{best}")
         self.recent = Recent()
         if found.stop and found.epoch < training.settings.epochs:
             patience = training.settings.patience
@@ -96,19 +96,26 @@ class Recent:
     def __init__(self) -> None:
         self.began = self.last = monotonic()
         self.loss, self.increases, self.steps = 0.0, 0, 0
+        self.beam_loss, self.beam_steps = 0.0, 0
 
     def add(self, round: Round) -> None:
         """Count a round."""
         self.last = monotonic()  # validation, which comes after it, is not training
-        self.loss += float(round.losses.sum())
+        steps = int(round.steps.sum())
+        right = round.losses if round.likelihoods is None else round.likelihoods
+        self.loss += float(right.sum())
+        self.steps += steps
         self.increases += int(round.increases.sum())
-        self.steps += int(round.steps.sum())
+        if round.beam_weight:
+            self.beam_loss += float(round.losses.sum())
+            self.beam_steps += steps
 
     def describe(self, unit: str) -> str:
-        """Loss and cost increases per step, and steps per second."""
+        """Losses and cost increases per step, and steps per second."""
         steps = max(1, self.steps)
         speed = self.steps / max(1e-9, self.last - self.began)
+        beam = f"beam loss {self.beam_loss / self.beam_steps:.3f}  " if self.beam_steps else ""
         return (
-            f"loss {self.loss / steps:.3f}  cost increases {self.increases / steps:.1%}  "
+            f"loss {self.loss / steps:.3f}  {beam}cost increases {self.increases / steps:.1%}  "
             f"{speed:,.0f} {unit}/s"
         )

@@ -136,18 +136,25 @@ class Learning(Settings):
     best: Literal["first", "best_scored", "all"] | None = None
     """Which of several equally cheap neighbors to learn toward. Not for weighted_pairs losses.
     (default: all with joint, first with others)"""
+    width: WidthRamp | None = None
+    """Width of the beam. Two numbers, as in 1:8, widen it step by step during the first half of
+    training. (default: set by the algorithm)"""
     beam_weight: WeightRamp | None = None
     """Weight of the loss along the learned beams, beside the likelihood of the right path, which
     has weight 1. Two numbers, as in 0:0.1, change it evenly during training. (default: set by the
     algorithm: 0.1 with joint, the loss alone with others)"""
-    width: WidthRamp | None = None
-    """Width of the beam. Two numbers, as in 1:8, widen it step by step during the first half of
-    training. (default: set by the algorithm)"""
     beam_start: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Share of the training by likelihood alone, before the loss along the learned beams joins."""
+    """Share of the rounds that are of likelihood alone, before the loss along the learned beams
+    joins."""
+    beam_restart: Annotated[float, Field(gt=0)] | None = None
+    """Make two phases of the training: the learning rate falls to 0 before beam_start, and starts
+    again there with this times its first value. (default: one schedule)"""
     beam_every: Annotated[int, Field(ge=1)] = 1
     """Compute the loss along the learned beams in every so many rounds only, with its weight times
     that number: training takes less time."""
+    final_width: Annotated[int, Field(ge=1)] = 1
+    """Number of outputs that the last beam may hold. Above 1, training aims at the best output
+    being in a list of so many, not at its top; the width of the beam must be at least as large."""
     beta: BetaRamp | None = None
     """Probability of following the oracle, for the strategy interpolate. Two numbers, as in 0.9:0,
     change it evenly during training."""
@@ -185,6 +192,30 @@ class Learning(Settings):
             raise ValueError(
                 "`beta` goes with the strategy interpolate, and only with it; give both "
                 "(strategy = interpolate, beta = 0.5) or neither"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_beam_weight(self) -> "Learning":
+        if self.beam_restart is not None and self.beam_start == 0:
+            raise ValueError(
+                "`beam_restart` goes with a `beam_start` above 0, where the second phase begins, "
+                "got 0; give both, or leave it out"
+            )
+        for name, used in (("beam_start", self.beam_start > 0), ("beam_every", self.beam_every > 1)):
+            if used and self.weights is None:
+                raise ValueError(
+                    f"`{name}` goes with a `beam_weight`, but {self.algorithm} has none; leave it "
+                    "out, or give both"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _check_final_width(self) -> "Learning":
+        if self.final_width > 1 and self.final_width > self.decoding_width:
+            raise ValueError(
+                f"`final_width` must be at most the width of the beam, {self.decoding_width}, got "
+                f"{self.final_width}; widen the beam with `width`, or make it smaller"
             )
         return self
 
@@ -266,7 +297,7 @@ class Learning(Settings):
         return int(self.widths.first)
 
     @property
-    def final_width(self) -> int:
+    def decoding_width(self) -> int:
         """The width at the end of training, and the one to decode with."""
         return int(self.widths.last)
 
@@ -301,7 +332,7 @@ class Learning(Settings):
     @property
     def local(self) -> bool:
         """Is every decision learned by itself, as with maximum likelihood and DAgger?"""
-        return self.named_loss.local and max(self.first_width, self.final_width) == 1
+        return self.named_loss.local and max(self.first_width, self.decoding_width) == 1
 
 
 def read_toml(path: Path) -> dict[str, Any]:

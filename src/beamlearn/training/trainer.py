@@ -25,11 +25,13 @@ class Validation:
     """What the end of an epoch found on the validation set."""
 
     epoch: int
-    """From 1 on."""
+    """From 1 on; 0 for the weights of a warm start, before any round."""
     round: int
     evaluation: Evaluation
+    loss: float
+    """What the best epoch is chosen by: the task's own number, less is better."""
     best: bool
-    """Is it the lowest cost so far?"""
+    """Is it the best so far? Where the losses are equal, the cost decides."""
     stop: bool
     """Was it the last one, because the epochs or the patience are over?"""
 
@@ -42,6 +44,10 @@ DECAYS: dict[str, Callable[[float], float]] = {
 """What the learning rate is multiplied with after a share `done` of all rounds, by schedule."""
 
 
+Judge = Callable[[Evaluation], float]
+"""What to choose the best epoch by, given the validation of the current weights; less is better."""
+
+
 class Training:
     """One training of a scorer, from its first round to its last.
 
@@ -50,6 +56,9 @@ class Training:
     saved; a `Training` that is built alike and given that state goes on to the same weights.
     Nothing depends on a random generator's past: the order of each epoch, and dropout and coins
     of each round, are drawn from numbers made of the seed and the position.
+
+    The weights with the lowest validation cost are kept, or those that `judge` prefers. If they are
+    `warm`, from another training, the weights before the first round are validated, too.
     """
 
     def __init__(
@@ -60,10 +69,12 @@ class Training:
         validation: Sequence[Sized],
         settings: Learning,
         *,
+        judge: Judge = lambda found: found.cost,
+        warm: bool = False,
         trajectories: bool = False,
     ) -> None:
         self.task, self.scorer, self.settings = task, scorer, settings
-        self.examples, self.trajectories = examples, trajectories
+        self.examples, self.judge, self.trajectories = examples, judge, trajectories
         self.validation = batches_of(validation, settings.batch_size)
         self.rounds_per_epoch = -(-len(examples) // settings.batch_size)
         self.rounds = self.rounds_per_epoch * settings.epochs
@@ -75,8 +86,8 @@ class Training:
         self.average = Average() if settings.average else None
         self.round = 0
         """How many rounds are done."""
-        self.validated = 0
-        """How many epochs were validated."""
+        self.validated = -1 if warm else 0
+        """The last epoch that was validated; -1 until those of a warm start are."""
         self.stopped = False
 
     def __iter__(self) -> Iterator[Round | Validation]:
@@ -95,6 +106,7 @@ class Training:
             while not self.stopped:
                 if self.round < (self.validated + 1) * self.rounds_per_epoch:
                     yield from self._epoch()
+                self.validated += 1
                 yield self._validate()
         except NotFiniteError as error:
             raise NotFiniteError(
@@ -117,6 +129,7 @@ class Training:
             strategy=self.settings.collection(self.rounds),
             width=self.settings.width_at(self.rounds),
             beam_weight=self.settings.weight_at(self.rounds),
+            final_width=self.settings.final_width,
             reduction=self.settings.reduction,
             clip=self.settings.clip if self.settings.optimizer == "adam" else None,
             scheduler=self.scheduler,
@@ -155,19 +168,33 @@ class Training:
         """What sets the learning rate of Adam, after so many rounds."""
         if self.settings.optimizer != "adam":
             return None
-        decay = DECAYS[self.settings.schedule]
-        return LambdaLR(
-            self.optimizer, lambda done: decay(done / self.rounds), last_epoch=round - 1
-        )
+        return LambdaLR(self.optimizer, self._rate, last_epoch=round - 1)
+
+    def _rate(self, round: int) -> float:
+        """What the learning rate is multiplied with after so many rounds."""
+        decay, restart = DECAYS[self.settings.schedule], self.settings.beam_restart
+        if restart is None:
+            return decay(round / self.rounds)
+        border = self.settings.beam_start * self.rounds
+        if round < border:
+            return decay(round / border)
+        return restart * decay((round - border) / (self.rounds - border))
 
     def _validate(self) -> Validation:
-        found = evaluate(self.validation, self.task, self.scorer, self.settings.final_width)
-        self.validated += 1
-        best = self.best.offer(found.cost)
+        settings = self.settings
+        found = evaluate(
+            self.validation,
+            self.task,
+            self.scorer,
+            settings.decoding_width,
+            final_width=settings.final_width,
+        )
+        loss = self.judge(found) if settings.final_width == 1 else found.cost
+        best = self.best.offer(loss, found.cost)
         patience = self.settings.patience or self.settings.epochs
         tired = self.best.since_best >= patience
         self.stopped = tired or self.validated == self.settings.epochs
-        return Validation(self.validated, self.round, found, best, self.stopped)
+        return Validation(self.validated, self.round, found, loss, best, self.stopped)
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Everything that the rest of the training depends on: tensors, and facts for JSON."""
@@ -181,13 +208,12 @@ class Training:
         tensors |= {f"iterate.{name}": value for name, value in join_states(kept).items()}
         if self.average is not None:
             tensors |= {f"average.{name}": value for name, value in self.average.state.items()}
-        cost = self.best.cost if self.best.state else None
         facts = {
             "iterates": list(kept),
             "round": self.round,
             "validated": self.validated,
             "stopped": self.stopped,
-            "best_cost": cost,
+            "best_costs": list(self.best.costs) if self.best.state else None,
             "since_best": self.best.since_best,
         }
         return {name: value.detach().clone() for name, value in tensors.items()}, facts
@@ -195,7 +221,7 @@ class Training:
     def restore(self, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
         """Go back to a saved state; a ValueError if it is not one of a training built alike."""
         round, validated = facts["round"], facts["validated"]
-        begun = round - validated * self.rounds_per_epoch
+        begun = round - max(0, validated) * self.rounds_per_epoch
         if validated > self.settings.epochs or not 0 <= begun <= self.rounds_per_epoch:
             raise ValueError(
                 "A state must be of a training with the same settings and examples, got round "
@@ -219,7 +245,7 @@ class Training:
         self.best = BestOnValidation(self.scorer)
         if groups["best"]:
             frozen = {name: groups["model"][name] for name in self.frozen}
-            self.best.recall(frozen | groups["best"], facts["best_cost"], facts["since_best"])
+            self.best.recall(frozen | groups["best"], facts["best_costs"], facts["since_best"])
 
 
 Watcher = Callable[[Training, Round | Validation], None]

@@ -136,7 +136,7 @@ def assumptions(certified_run: RunCertificate) -> list[str]:
     """What the numbers rest on that no program can check, and what they are about."""
     learning = certified_run.learning
     return [
-        f"for a beam of {learning.final_width} and losses that are a {learning.reduction} along "
+        f"for a beam of {learning.decoding_width} and losses that are a {learning.reduction} along "
         "each trajectory",
         "for the uniform mixture of all iterates; --policy mixture decodes with an even sample of "
         "them, if one was kept, and no theorem speaks of the best on validation",

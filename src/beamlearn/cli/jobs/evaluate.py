@@ -31,7 +31,7 @@ def evaluate(
     set_up(device, threads)
     model, experiment = load(run, device, policy)
     task = task_named(experiment.task)
-    widths = sorted({1, experiment.learning.final_width}) if width is None else numbers(width)
+    widths = sorted({1, experiment.learning.decoding_width}) if width is None else numbers(width)
     data = task.read_labeled(file, model, experiment, given_options(task, run, options))
     reports = [
         task.report(model, data, k) for k in with_progress(widths, len(widths), "evaluating")

@@ -99,7 +99,7 @@ def opened(
         given = given_options(task, path, options)
         if not found:
             file = validation_file(experiment) if input is None and own else input
-            beam = min(experiment.learning.final_width, WIDEST) if width is None else width
+            beam = min(experiment.learning.decoding_width, WIDEST) if width is None else width
         if found and task is not found[0].task:
             raise SettingsError(
                 f"`against` must be a run of the same task as {paths[0]}, which is "

@@ -43,7 +43,7 @@ def predict(
         )
     request = PredictionRequest(
         input=input,
-        width=max(experiment.learning.final_width if width is None else width, listed),
+        width=max(experiment.learning.decoding_width if width is None else width, listed),
         nbest=listed,
         listing=nbest is not None,
         as_json=as_json,

@@ -91,7 +91,7 @@ def of_run(
     """Decode what is to be decoded, certify what can be certified, and make the page."""
     task = task_of(run)
     experiment = read_experiment(task, run)
-    chosen = sorted({*(widths or (*WIDTHS, experiment.learning.final_width))})
+    chosen = sorted({*(widths or (*WIDTHS, experiment.learning.decoding_width))})
     tested = decoded(task, run, experiment, test, chosen, device)
     if isinstance(tested, str):
         say(Console(stderr=True), tested)
@@ -138,7 +138,7 @@ def decoded(
         examples=len(data),
         reports=reports,
         table=table(reports, task),
-        main=experiment.learning.final_width,
+        main=experiment.learning.decoding_width,
     )
 
 

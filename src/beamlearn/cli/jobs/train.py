@@ -63,10 +63,10 @@ def remarks(experiment: Experiment, over: bool, out: Path) -> Iterator[str]:
         )
     elif piped(experiment):
         yield "The data comes from standard input: if it is interrupted, it has to start over."
-    if learning.row.width == 1 < learning.final_width:
+    if learning.row.width == 1 < learning.decoding_width:
         yield (
             f"{learning.algorithm} is meant for a beam of 1, and is trained with one of "
-            f"{learning.final_width}, which is another algorithm. To decode with a wider beam than "
+            f"{learning.decoding_width}, which is another algorithm. To decode with a wider beam than "
             "in training, leave out --width here, and give it to evaluate and predict."
         )
 
@@ -107,7 +107,7 @@ def train_model(prepared: Prepared[E, D, M], console: Console, out: Path) -> Non
         dev = prepared.validation
         results = [
             task.report(model, dev, width).to_json()
-            for width in sorted({1, prepared.experiment.learning.final_width})
+            for width in sorted({1, prepared.experiment.learning.decoding_width})
         ]
         metrics = {"task": task.name, "examples": len(dev), "results": results}
         prepared.checkpointer.run.save_metrics(metrics)

@@ -9,6 +9,8 @@ from ...evaluation.evaluate import Evaluation
 from ...evaluation.metric import Metric
 from ...training.settings import SettingsError
 from ..task import Options, PredictionRequest, Ranges, Subject, TaskSpec
+from .bio import is_bio, span_scores
+from .decode import tag
 from .lexicon import TaggingLexicon
 from .linear import HISTORY, LinearTagger
 from .model import Tagger, scorer_of
@@ -78,6 +80,15 @@ class TaggingTask(TaskSpec[TaggingExperiment, TaggedSentences, Tagger]):
         features = model.encode(["word"]).features.shape[-1] + HISTORY
         return Ranges(feature_norm=features, actions=len(model.lexicon.tags), cost=1.0)
 
+    def validation_loss(
+        self, model: Tagger, found: Evaluation, validation: TaggedSentences, width: int
+    ) -> float:
+        """The cost; for spans, what is missing of their F1."""
+        if not is_bio(model.lexicon.tags):
+            return found.cost
+        tags = [tagging.tags for tagging in tag(model, validation.words, width)]
+        return 1 - span_scores(validation.tags, tags)["f1"]
+
     def describe_validation(self, found: Evaluation, validation: TaggedSentences) -> str:
         words = sum(map(len, validation.words))
         return f"accuracy {1 - float(found.costs.sum()) / words:.2%}"
@@ -94,8 +105,8 @@ class TaggingTask(TaskSpec[TaggingExperiment, TaggedSentences, Tagger]):
                 f"Expected a right tag for each of the {len(words)} words, got {len(tags)}; give "
                 "as many, or none."
             )
-        for tag in tags or ():
-            by_name(model.lexicon.tag_numbers, tag, "tag")
+        for name in tags or ():
+            by_name(model.lexicon.tag_numbers, name, "tag")
         return shown(model, words, tags)
 
     def spell(self, model: Tagger, output: Sequence[int]) -> str:

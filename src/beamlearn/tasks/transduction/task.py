@@ -77,6 +77,15 @@ class TransductionTask(TaskSpec[TransductionExperiment, Pairs, Transducer]):
     def sample(self, model: Transducer) -> TransductionExample:
         return model.encode("a", ["a"])
 
+    def validation_loss(
+        self, model: Transducer, found: Evaluation, validation: Pairs, width: int
+    ) -> float:
+        """The share of wrong outputs; the cost where words or subwords make few of them right."""
+        settings = model.settings
+        if settings.target_tokens != "characters" or settings.cost not in ("edit", "hamming"):
+            return found.cost
+        return float((found.costs > 0).double().mean())
+
     def describe_validation(self, found: Evaluation, validation: Pairs) -> str:
         share = float((found.costs > 0).double().mean())
         return f"{share:.2%} of the outputs cost something, {found.cost:.3f} on average"
