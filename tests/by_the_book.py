@@ -259,7 +259,7 @@ def beam_trajectory(neighbors, score, cstar, root, k, strategy, finish="pad", co
 
 
 def effective_width(neighbors, score, cstar, a, k, finish, last=1):
-    """`last` where the transition leads into a terminal beam (or, if finish is "first", ought to)."""
+    """`last` where the transition leads to a terminal beam (or, if finish is "first", ought to)."""
     if all(not neighbors(v) for v in a):
         return min(last, k)
     if finish == "first":

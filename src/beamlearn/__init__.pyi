@@ -3,6 +3,7 @@
 from . import losses as losses
 from . import strategies as strategies
 from .algorithms import ALGORITHMS as ALGORITHMS
+from .algorithms import JOINT as JOINT
 from .algorithms import Algorithm as Algorithm
 from .estimators import BeamParser as BeamParser
 from .estimators import BeamTagger as BeamTagger

@@ -183,7 +183,11 @@ def test_the_weights_of_a_warm_start_are_kept_if_training_makes_them_worse(monke
     steps = training(epochs=2, warm=True)
     before = {name: value.clone() for name, value in steps.scorer.state_dict().items()}
     found = [event for event in steps if isinstance(event, Validation)]
-    assert [(v.epoch, v.round, v.best) for v in found] == [(0, 0, True), (1, 3, False), (2, 6, False)]
+    assert [(v.epoch, v.round, v.best) for v in found] == [
+        (0, 0, True),
+        (1, 3, False),
+        (2, 6, False),
+    ]
     steps.best.restore()
     after = steps.scorer.state_dict()
     assert all(torch.equal(after[name], value) for name, value in before.items())

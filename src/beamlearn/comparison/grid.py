@@ -69,7 +69,7 @@ class Grid(Settings):
         default=None,
         description="Algorithms to compare, separated by commas. From the paper's Table 1: "
         f"{', '.join(ALGORITHM_NAMES)}; baselines: {', '.join(BASELINE_NAMES)}. "
-        "(default: log_likelihood,continue, unless strategies or losses are given)",
+        "(default: log_likelihood,joint, unless strategies or losses are given)",
     )
     strategies: Annotated[str, Listed, each_of(STRATEGY_NAMES, "strategy")] | None = Field(
         default=None,

@@ -12,6 +12,7 @@ from ..strategies import STRATEGIES
 from ..tasks.experiment import files_of, fingerprints, read_data, read_experiment
 from ..tasks.registry import task_named
 from ..tasks.settings import Experiment
+from ..training.choices import DEFAULT_ALGORITHM
 from ..training.run import CONFIG, Run, RunError
 from ..training.settings import Learning, SettingsError, parse
 from .grid import Grid, items
@@ -43,9 +44,10 @@ class Cell:
         learning = self.learning
         rolled = type(learning.row.strategy)
         row_strategy = next(name for name, made in STRATEGIES.items() if made is rolled)
+        loss, weights = learning.surrogate.__name__, learning.weights
         return {
             "strategy": learning.strategy or row_strategy,
-            "loss": learning.loss or learning.row.loss.__name__,
+            "loss": loss if weights is None else f"likelihood + {weights} x {loss}",
             "trained_width": str(learning.width),
         }
 
@@ -136,7 +138,7 @@ def expand(grid: Grid, shared: Experiment, beta: str | None = None) -> tuple[lis
 def wanted(grid: Grid, beta: str | None) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
     """Every row of a grid: its name, its choices and its widths."""
     combined = grid.strategies is not None or grid.losses is not None
-    default = None if combined else "log_likelihood,continue"
+    default = None if combined else f"log_likelihood,{DEFAULT_ALGORITHM}"
     widths = items(grid.widths)
     for name in items(grid.algorithms or default):
         yield name, {"algorithm": name}, ["1"] if ROWS[name].width == 1 else widths
@@ -145,7 +147,7 @@ def wanted(grid: Grid, beta: str | None) -> Iterator[tuple[str, dict[str, Any], 
     strategies = items(grid.strategies or "continue")
     losses = items(grid.losses or ROWS["continue"].loss.__name__)
     for strategy, loss in product(strategies, losses):
-        choices = {"strategy": strategy, "loss": loss}
+        choices = {"algorithm": "continue", "strategy": strategy, "loss": loss}
         if strategy == "interpolate" and beta is not None:
             choices["beta"] = beta
         yield f"{strategy}-{loss}", choices, widths

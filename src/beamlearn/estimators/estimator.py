@@ -85,7 +85,7 @@ class BeamEstimator(BaseEstimator, ABC, Generic[Given, Right, Output, Way, Told]
     read from lists and how it is decoded.
     """
 
-    algorithm: str = LEARNING.algorithm
+    algorithm: str | None = None
     strategy: str | None = LEARNING.strategy
     loss: str | None = LEARNING.loss
     best: Literal["first", "best_scored", "all"] | None = LEARNING.best

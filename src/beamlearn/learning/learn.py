@@ -171,7 +171,13 @@ def learn(
             likelihoods=None if likelihoods is None else likelihoods.detach(),
             beam_weight=weight,
         )
-        del path, losses, likelihoods, incurred, collect  # free this trajectory before the next one is collected
+        del (
+            path,
+            losses,
+            likelihoods,
+            incurred,
+            collect,
+        )  # free this trajectory before the next one is collected
         yield done
 
 

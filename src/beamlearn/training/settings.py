@@ -122,7 +122,8 @@ class Learning(Settings):
         description="Training algorithm. It sets the strategy, the loss and the width. "
         f"{DEFAULT_ALGORITHM}: likelihood, and with a small weight the loss along the learned "
         f"beams. One of the paper's Table 1: {', '.join(ALGORITHM_NAMES)}; or a baseline: "
-        f"{', '.join(BASELINE_NAMES)}.",
+        f"{', '.join(BASELINE_NAMES)}. (default: {DEFAULT_ALGORITHM}; continue where a strategy or "
+        "a loss is chosen)",
     )
     strategy: Annotated[str, one_of(STRATEGY_NAMES, "strategy")] | None = Field(
         default=None,
@@ -186,6 +187,15 @@ class Learning(Settings):
     seed: Annotated[int, Field(ge=0)] = 0
     """Random seed for the initial weights, the order of the data, dropout and the strategy."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _choose_algorithm(cls, values: Any) -> Any:
+        """A strategy or loss that is chosen is the paper's meta-algorithm, unless one is named."""
+        if not isinstance(values, Mapping) or values.get("algorithm") is not None:
+            return values
+        named = any(values.get(name) is not None for name in ("strategy", "loss"))
+        return {**values, "algorithm": "continue" if named else DEFAULT_ALGORITHM}
+
     @model_validator(mode="after")
     def _check_beta(self) -> "Learning":
         if (self.strategy == "interpolate") != (self.beta is not None):
@@ -202,7 +212,10 @@ class Learning(Settings):
                 "`beam_restart` goes with a `beam_start` above 0, where the second phase begins, "
                 "got 0; give both, or leave it out"
             )
-        for name, used in (("beam_start", self.beam_start > 0), ("beam_every", self.beam_every > 1)):
+        for name, used in (
+            ("beam_start", self.beam_start > 0),
+            ("beam_every", self.beam_every > 1),
+        ):
             if used and self.weights is None:
                 raise ValueError(
                     f"`{name}` goes with a `beam_weight`, but {self.algorithm} has none; leave it "

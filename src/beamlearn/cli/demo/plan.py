@@ -21,7 +21,7 @@ NETWORK = TaggerSettings(
 )
 """What matters is spelled out: better defaults elsewhere do not change the story."""
 LIKELIHOOD, BEAM = "likelihood", "beam"
-ALGORITHMS = {LIKELIHOOD: "log_likelihood", BEAM: "continue"}
+ALGORITHMS = {LIKELIHOOD: "log_likelihood", BEAM: "joint"}
 TITLES = {LIKELIHOOD: "by likelihood", BEAM: "with the beam"}
 """How each was trained."""
 

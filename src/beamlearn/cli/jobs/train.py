@@ -66,8 +66,8 @@ def remarks(experiment: Experiment, over: bool, out: Path) -> Iterator[str]:
     if learning.row.width == 1 < learning.decoding_width:
         yield (
             f"{learning.algorithm} is meant for a beam of 1, and is trained with one of "
-            f"{learning.decoding_width}, which is another algorithm. To decode with a wider beam than "
-            "in training, leave out --width here, and give it to evaluate and predict."
+            f"{learning.decoding_width}, which is another algorithm. To decode with a wider beam "
+            "than in training, leave out --width here, and give it to evaluate and predict."
         )
 
 
