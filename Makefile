@@ -3,13 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/.ready
 
-.PHONY: demo test check wheel benchmarks clean
+.PHONY: demo test quick check wheel benchmarks clean
 
 demo: $(READY)
 	$(VENV)/bin/beamlearn demo --out build/demo
 
 test: $(READY)
-	$(VENV)/bin/python -m pytest -n 2 -m ""
+	$(VENV)/bin/python -m pytest -n 2 --dist worksteal -m ""
+
+# All but the tests that train for longer.
+quick: $(READY)
+	$(VENV)/bin/python -m pytest -n 2 --dist worksteal
 
 check: $(READY)
 	$(VENV)/bin/ruff check .

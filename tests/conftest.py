@@ -1,11 +1,11 @@
-from contextlib import contextmanager
+import gc
 from importlib import metadata
 
-import jaxtyping
 import pytest
 import shape_checks
 import torch
 from hypothesis import HealthCheck, Phase, settings
+from shape_checks import unchecked
 
 settings.register_profile(
     "beamlearn",
@@ -21,6 +21,17 @@ torch.set_num_threads(1)
 collect_ignore = ["toy_task.py"]  # importing it registers a task
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is imported here stays; to look for garbage in it takes seconds."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 @pytest.fixture
 def generator():
     return torch.Generator().manual_seed(0)
@@ -28,13 +39,6 @@ def generator():
 
 def pytest_runtest_setup():
     shape_checks.calls.clear()
-
-
-@contextmanager
-def unchecked():
-    jaxtyping.config.update("jaxtyping_disable", True)
-    yield
-    jaxtyping.config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture

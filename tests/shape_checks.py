@@ -2,10 +2,13 @@
 
 Generated tests call the same functions tens of thousands of times, and a check takes longer than
 most of these calls. In each test, each function is checked in its first calls and then at
-intervals, so that the larger cases that come later are among them.
+intervals, so that the larger cases that come later are among them. A function inside another is one
+function, however often the outer one makes it; and since making a check takes longer than most
+checks, it is made when it is first needed.
 """
 
 from collections import Counter
+from contextlib import contextmanager
 from functools import partial, wraps
 from inspect import isfunction
 
@@ -15,7 +18,7 @@ FIRST = 12
 INTERVAL = 37  # prime, so that it does not fall into step with loops
 
 calls = Counter()
-"""How often each function was called in the current test; `conftest.py` clears it."""
+"""How often the code of each function was called in the current test; `conftest.py` clears it."""
 
 check_always = jaxtyping.jaxtyped
 
@@ -24,18 +27,30 @@ def check_some_calls(function=None, **settings):
     """Decorate as `jaxtyping.jaxtyped` does, which pytest's option puts on each function."""
     if function is None:
         return partial(check_some_calls, **settings)
-    checked = check_always(function, **settings)
     if not isfunction(function):
-        return checked
+        return check_always(function, **settings)
+    code, checked = function.__code__, None
 
     @wraps(function)
     def check(*args, **kwargs):
-        calls[function] = number = calls[function] + 1
-        if number <= FIRST or number % INTERVAL == 0:
-            return checked(*args, **kwargs)
-        return function(*args, **kwargs)
+        nonlocal checked
+        calls[code] = number = calls[code] + 1
+        sampled = number <= FIRST or number % INTERVAL == 0
+        if not sampled or jaxtyping.config.jaxtyping_disable:
+            return function(*args, **kwargs)
+        if checked is None:
+            checked = check_always(function, **settings)
+        return checked(*args, **kwargs)
 
     return check
+
+
+@contextmanager
+def unchecked():
+    """Let wrong arguments reach the library's own messages, as they do outside the tests."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
 
 
 def install():

@@ -83,6 +83,7 @@ def test_the_page_on_extending_works_as_printed(capsys):
     assert trajectory.final_costs.tolist() == [0.0] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_shape_checks")
 def test_tagger_tells_its_story(capsys):
     """Greedy search must guess, a beam at test time helps, training with it helps more."""
@@ -95,6 +96,7 @@ def test_tagger_tells_its_story(capsys):
     assert "that/SCONJ she/PRON met/VERB her/PRON in/ADP town/NOUN" in printed
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_shape_checks")
 def test_parser_tells_its_story(capsys):
     """It learns, and of the telescope both readings are in the beam."""
@@ -106,6 +108,7 @@ def test_parser_tells_its_story(capsys):
     assert "        with       case\n" in printed
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_shape_checks")
 def test_transducer_tells_its_story(capsys):
     """It reads numbers that it has never seen, and is surer of right ones."""
@@ -119,6 +122,7 @@ def test_transducer_tells_its_story(capsys):
     assert "hundred" in best[0]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_shape_checks")
 def test_the_page_on_transduction_works_as_printed(capsys):
     names = {}

@@ -1,6 +1,7 @@
 import pytest
 import shape_checks
 import torch
+from beartype import beartype
 from jaxtyping import TypeCheckError
 
 import beamlearn as bl
@@ -26,3 +27,19 @@ def test_every_test_starts_with_checked_calls(time):
     for _ in range(shape_checks.FIRST):
         with pytest.raises(TypeCheckError):
             wrong_shapes()
+
+
+def test_functions_made_again_and_again_are_one_function():
+    def made():
+        @shape_checks.check_some_calls(typechecker=beartype)
+        def same(number: int) -> int:
+            return number
+
+        return same
+
+    for number in range(1, 2 * shape_checks.INTERVAL + 1):
+        if number <= shape_checks.FIRST or number % shape_checks.INTERVAL == 0:
+            with pytest.raises(TypeCheckError):
+                made()("wrong")
+        else:
+            assert made()("wrong") == "wrong"

@@ -63,6 +63,7 @@ def test_files_hold_the_data(corpus, tmp_path):
     assert "CC BY 4.0" in file_of("dev", tmp_path).read_text(encoding="utf-8").splitlines()[0]
 
 
+@pytest.mark.slow
 def test_the_demo_prints_three_rows(demo):
     _, text = demo
     lines = [line for line in text.splitlines() if not line.startswith("so far")]
@@ -76,6 +77,7 @@ def test_the_demo_prints_three_rows(demo):
     assert "beamlearn train tag --help" in text
 
 
+@pytest.mark.slow
 def test_the_demo_fits_a_terminal(demo):
     out, text = demo
     lines = [line for line in text.splitlines() if str(out) not in line]
@@ -83,12 +85,14 @@ def test_the_demo_fits_a_terminal(demo):
     assert "\x1b" not in text
 
 
+@pytest.mark.slow
 def test_the_demo_shows_its_progress(demo):
     _, text = demo
     assert "by likelihood: epoch 1/1, validation" in text
     assert "with the beam: epoch 1/1, validation" in text
 
 
+@pytest.mark.slow
 def test_the_demo_writes_what_it_says(demo):
     out, _ = demo
     assert (out / "widths.png").read_bytes().startswith(b"\x89PNG")
@@ -106,6 +110,7 @@ def test_the_demo_writes_what_it_says(demo):
     assert likelihood.tagger == beam.tagger.model_copy(update=normalized)
 
 
+@pytest.mark.slow
 def test_a_finished_demo_is_told_again(demo):
     out, _ = demo
     before = json.loads((out / "results.json").read_text(encoding="utf-8"))
@@ -118,6 +123,7 @@ def test_a_finished_demo_is_told_again(demo):
         assert row["accuracy"] == again["accuracy"]
 
 
+@pytest.mark.slow
 def test_another_demo_needs_another_folder(demo):
     out, _ = demo
     train = (out / "train.tsv").read_bytes()
@@ -126,11 +132,13 @@ def test_another_demo_needs_another_folder(demo):
     assert (out / "train.tsv").read_bytes() == train
 
 
+@pytest.mark.slow
 def test_without_a_convincing_utterance_the_nearest_is_shown(demo):
     _, text = demo
     assert "this one comes closest" in " ".join(text.split())
 
 
+@pytest.mark.slow
 def test_the_utterance_that_only_the_beam_gets_right(demo):
     out, _ = demo
     tagger, _ = load(out / "beam")
@@ -148,6 +156,7 @@ def test_the_utterance_that_only_the_beam_gets_right(demo):
     assert not choose(test.take([0]), (tagger, right[:1]), (tagger, once[:1]), 8).recovered
 
 
+@pytest.mark.slow
 def test_places_are_those_in_the_beam(demo):
     out, _ = demo
     tagger, _ = load(out / "beam")

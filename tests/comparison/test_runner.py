@@ -27,6 +27,7 @@ def files(folder):
     return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_compare(tmp_path):
     """Two that succeed and one that fails; then all again, when two are read back."""
     out = tmp_path / "out"
@@ -163,6 +164,7 @@ def test_profiles_that_are_missing_are_added_without_training(tmp_path):
     assert contents(tmp_path / "run") == before
 
 
+@pytest.mark.slow
 def test_who_stops_early_leaves_no_process_behind(tmp_path):
     """The long training is ended at once, and can go on."""
     short = entry(tmp_path / "short", "short", epochs=1)

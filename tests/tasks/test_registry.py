@@ -126,6 +126,7 @@ def test_transduction_is_loaded_and_compared_like_the_others(tmp_path):
         BeamTagger.load(tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_every_command_works_on_another_task(sort, tmp_path, capsys):
     out, train = str(tmp_path / "run"), words(tmp_path / "train.txt")
     test = words(tmp_path / "test.txt", ["edcba", "bca"])
@@ -159,6 +160,7 @@ def test_every_command_works_on_another_task(sort, tmp_path, capsys):
     assert "sorted words" in (tmp_path / "run" / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_another_task_is_compared_in_processes_of_its_own(tmp_path):
     """The processes that train know the task, as they load the module that registers it."""
     script = (

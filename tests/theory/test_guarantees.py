@@ -61,6 +61,7 @@ def coverage(runs, delta, bound=lambda proof: proof.bound, upper=UPPER):
     return float((bounds >= runs.truth(upper)).double().mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [HARD, EASY])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_bounds_hold_as_often_as_they_say(strategy, case):
@@ -71,6 +72,7 @@ def test_bounds_hold_as_often_as_they_say(strategy, case):
         assert coverage(runs, delta, upper=small.largest_loss(case[1])) >= 1 - delta
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("case", [HARD, EASY])
 def test_no_loss_exceeds_its_bound(strategy, case):
@@ -78,11 +80,13 @@ def test_no_loss_exceeds_its_bound(strategy, case):
     assert max(float(runs.losses.max()), float(runs.expected.max())) <= upper
 
 
+@pytest.mark.slow
 def test_theorem_3_needs_the_deviation():
     share = coverage(runs_of("continue", *HARD), 0.1, lambda proof: proof.empirical_loss)
     assert 0.2 < share < 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", OFF_POLICY)
 def test_strategies_that_leave_the_policy_need_the_gap(strategy):
     runs = runs_of(strategy, *HARD)
@@ -90,6 +94,7 @@ def test_strategies_that_leave_the_policy_need_the_gap(strategy):
     assert share < 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["stop", "reset"])
 def test_theorem_4_as_its_text_has_it_does_not_hold(strategy):
     """Read as the frequency of at least one increase, alpha-hat is large where it must not be."""
@@ -189,6 +194,7 @@ def test_transition_costs_add_up(strategy, width):
                 assert strategy == "stop"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [HARD, EASY])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_theorem_2(strategy, case):
@@ -205,6 +211,7 @@ def test_theorem_2(strategy, case):
         assert (costs.view(RUNS, -1) @ runs.probabilities <= bound + 1e-9).all()
 
 
+@pytest.mark.slow
 def test_theorem_1():
     """With explicit expectations the mean loss is exact, and it is the best one's but for a regret.
 

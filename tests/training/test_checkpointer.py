@@ -227,6 +227,7 @@ KILLS = textwrap.dedent(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="the test forks its trainings")
 def test_killed_five_times_it_ends_in_the_same_bytes(tmp_path):
     chosen = experiment(tmp_path, train=40, dev=5, epochs=4, patience=None)
