@@ -30,6 +30,7 @@ PUBLIC = {
     "GraphTask",
     "Hindsight",
     "Hypothesis",
+    "JOINT",
     "LinearScorer",
     "Mixture",
     "Move",

@@ -124,6 +124,14 @@ def test_transducer_tells_its_story(capsys):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_shape_checks")
+def test_the_page_on_training_works_as_printed(capsys):
+    (code,) = blocks("docs/training.md")
+    exec(code, {})
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert all(line.endswith(" 0.1") for line in lines)
+
+
 def test_the_page_on_transduction_works_as_printed(capsys):
     names = {}
     for code in blocks("docs/transduction.md"):

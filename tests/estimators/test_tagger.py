@@ -148,6 +148,7 @@ def test_history_has_the_validations(fitted):
     assert set(fitted.history_[0]) == {
         "round",
         "epoch",
+        "validation_loss",
         "validation_cost",
         "validation_increases",
         "best",

@@ -345,8 +345,9 @@ def test_warm_start_takes_the_weights_over(trained, tmp_path):
     assert equal(weights(prepared.model), weights(load(trained)[0]))
     assert prepared.model.lexicon == load(trained)[0].lexicon
     cold = begin(experiment(tmp_path, seed=5), tmp_path / "cold")
-    first, other = (next(iter(p.training)) for p in (prepared, cold))
-    assert first.losses.mean() < other.losses.mean()
+    start, first, _ = (event for event, _ in zip(prepared.training, range(3), strict=False))
+    assert (start.epoch, start.best) == (0, True)
+    assert first.losses.mean() < next(iter(cold.training)).losses.mean()
 
 
 def test_warm_start_takes_the_network_over(trained, tmp_path):

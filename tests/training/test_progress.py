@@ -1,3 +1,4 @@
+from dataclasses import replace
 from io import StringIO
 from types import SimpleNamespace
 from unittest.mock import Mock
@@ -52,7 +53,7 @@ def round_of(number, losses=(2.0, 4.0), increases=(1, 0), steps=(3, 1)):
 
 def validation(epoch, best=True, stop=False):
     found = Evaluation(torch.tensor([1.0]), torch.tensor([1.0]), torch.tensor([1]))
-    return Validation(epoch, 3 * epoch, found, best, stop)
+    return Validation(epoch, 3 * epoch, found, 1.0, best, stop)
 
 
 # --- plain lines --------------------------------------------------------------------------------
@@ -86,6 +87,23 @@ def test_what_an_epoch_line_says(clock):
         "(best so far)",
         "epoch 2/2  loss 0.000  cost increases 0.0%  0 words/s  validation cost 1.0",
     ]
+
+
+def test_both_losses_of_a_mixture_are_said(clock):
+    console = Console(file=StringIO())
+    display = Display(console, "words", lambda _: JUDGMENT)
+    right = torch.tensor([1.0, 1.0])
+    display(training(), replace(round_of(1), likelihoods=right, beam_weight=0.1))
+    display(training(), replace(round_of(2), likelihoods=right, beam_weight=0.0))
+    display(training(), validation(1))
+    assert console.file.getvalue().startswith("epoch 1/3  loss 0.500  beam loss 1.500  cost ")
+
+
+def test_a_warm_start_is_said(clock):
+    console = Console(file=StringIO())
+    display = Display(console, "words", lambda found: f"cost {found.cost}")
+    display(training(), validation(0))
+    assert console.file.getvalue() == "warm start  validation cost 1.0  (best so far)\n"
 
 
 def test_within_an_epoch_there_is_a_line_now_and_then(clock):

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from ..learning.ramp import Ramp
 from ..tasks.settings import Experiment
-from ..training.settings import Settings, groups_in, parse
+from ..training.settings import Settings, groups_in, parse, usual_algorithm
 
 E = TypeVar("E", bound=Experiment)
 RUN_ONLY = {"stream", "mixture", "average"}
@@ -25,7 +25,7 @@ def experiment_of(kind: type[E], values: Mapping[str, Any]) -> E:
 
 
 def parameters_of(experiment: Experiment) -> dict[str, Any]:
-    """The parameters that lead to an experiment; what `auto` comes to is `auto` again."""
+    """The parameters that lead to an experiment; what is found out by itself is left open again."""
     learning, settings = experiment.learning, experiment.settings
     fields = type(settings).model_fields
     automatic = {name: "auto" for name, field in fields.items() if field.default == "auto"}
@@ -35,6 +35,8 @@ def parameters_of(experiment: Experiment) -> dict[str, Any]:
     )
     ramps = {name: number(getattr(learning, name)) for name in ("width", "beta", "beam_weight")}
     chosen = learning.model_dump(exclude=RUN_ONLY)
+    if learning.algorithm == usual_algorithm(chosen):
+        chosen["algorithm"] = None
     return {**chosen, **settings.model_dump(), **ramps}
 
 

@@ -114,11 +114,17 @@ BetaRamp = Annotated[Ramp, BeforeValidator(read_probabilities), PlainSerializer(
 WeightRamp = Annotated[Ramp, BeforeValidator(read_weights), PlainSerializer(str)]
 
 
+def usual_algorithm(choices: Mapping[str, Any]) -> str:
+    """The algorithm where none is named: the default, or the paper's where parts are chosen."""
+    chosen = any(choices.get(name) is not None for name in ("strategy", "loss"))
+    return "continue" if chosen else DEFAULT_ALGORITHM
+
+
 class Learning(Settings):
     """The choices of the meta-algorithm, and those of the optimizer under it."""
 
     algorithm: Annotated[str, one_of(ROW_NAMES, "algorithm")] = Field(
-        default=DEFAULT_ALGORITHM,
+        default=None,
         description="Training algorithm. It sets the strategy, the loss and the width. "
         f"{DEFAULT_ALGORITHM}: likelihood, and with a small weight the loss along the learned "
         f"beams. One of the paper's Table 1: {', '.join(ALGORITHM_NAMES)}; or a baseline: "
@@ -193,8 +199,7 @@ class Learning(Settings):
         """A strategy or loss that is chosen is the paper's meta-algorithm, unless one is named."""
         if not isinstance(values, Mapping) or values.get("algorithm") is not None:
             return values
-        named = any(values.get(name) is not None for name in ("strategy", "loss"))
-        return {**values, "algorithm": "continue" if named else DEFAULT_ALGORITHM}
+        return {**values, "algorithm": usual_algorithm(values)}
 
     @model_validator(mode="after")
     def _check_beta(self) -> "Learning":
