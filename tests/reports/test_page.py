@@ -6,7 +6,7 @@ from io import StringIO
 
 import pytest
 from browser import browser, page
-from tiny_reports import beamlearn_run, make_comparison, make_run
+from tiny_reports import beamlearn_run
 
 pytest.importorskip("matplotlib", reason="needs matplotlib; install beamlearn[pages]")
 SIZES = """() => [...document.querySelectorAll("figure svg")].map((drawing) => {
@@ -25,10 +25,10 @@ def opened():
 
 
 @pytest.fixture(scope="module")
-def pages(module_without_shape_checks, tmp_path_factory):
+def pages(a_run, compared, module_without_shape_checks, tmp_path_factory):
     """The page of a run and that of a comparison."""
     folder = tmp_path_factory.mktemp("pages")
-    made = {"run": make_run(folder / "a"), "comparison": make_comparison(folder / "b")}
+    made = {"run": a_run, "comparison": compared}
     for name, source in made.items():
         assert beamlearn_run("report", source, "-o", folder / f"{name}.html") == 0
     return {name: (folder / f"{name}.html").as_uri() for name in made}

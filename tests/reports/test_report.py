@@ -57,16 +57,6 @@ def quick(no_shape_checks):
     """The command line runs without the tests' shape checks, as for users."""
 
 
-@pytest.fixture(scope="module")
-def a_run(module_without_shape_checks, tmp_path_factory):
-    return make_run(tmp_path_factory.mktemp("run"))
-
-
-@pytest.fixture(scope="module")
-def compared(module_without_shape_checks, tmp_path_factory):
-    return make_comparison(tmp_path_factory.mktemp("comparison"))
-
-
 def written(folder, out, *more):
     assert beamlearn_run("report", folder, "-o", out, *more) == 0
     return out.read_text(encoding="utf-8")
