@@ -36,11 +36,14 @@ class Findings:
         evaluations: Mapping[int, Evaluation],
         metric: Metric,
         values: Mapping[int, float],
+        *,
         trained: int = 1,
+        sees_all: bool = True,
     ) -> "Findings":
         """Diagnose searches of the same examples at several widths.
 
-        `values` holds the metric at each width, and `trained` is the width in training.
+        `values` holds the metric at each width, `trained` is the width in training, and `sees_all`
+        says whether the model sees all of the input before its first decision.
         """
         diagnoses = tuple(Diagnosis.of(k, evaluations[k]) for k in sorted(evaluations))
         found = cls(diagnoses, metric, values)
@@ -49,7 +52,7 @@ class Findings:
             return found
         there = found.at(beam)
         verdict = verdict_of(
-            Signs.of(evaluations[1], evaluations[beam]),
+            Signs.of(evaluations[1], evaluations[beam], sees_all=sees_all),
             metric,
             values[beam],
             width=beam,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import hypot
 from typing import Any, Literal
 
-from .gain import SLOPE, SPREAD, Signs, expected_reduction
+from .gain import SPREAD, Signs, expected_reduction, slope_of
 from .metric import Metric
 
 WORTH, LITTLE = 0.05, 0.02
@@ -82,12 +82,19 @@ class Verdict:
         """What the verdict rests on."""
         if self.kind in ("nothing to gain", "trained with it"):
             return ""
+        sees = (
+            "the model sees all of the input before it decides, and such models have gained "
+            "little or nothing"
+            if self.signs.sees_all
+            else "the model decides before it has seen all of the input, and such models have "
+            f"gained about {slope_of(self.signs):.1f} times that in training"
+        )
         return (
             f"Basis: a beam of {self.width} in testing alone removes {100 * self.signs.beam:.1f} % "
-            f"(± {100 * self.signs.deviation:.1f}) of the avoidable cost of greedy search; from "
-            f"that, training with it is expected to remove {100 * self.reduction:.0f} % of what is "
-            f"left. Choosing the best output of each final beam would remove "
-            f"{100 * self.signs.listed:.0f} %, the most that a loss over the final beam can gain."
+            f"(± {100 * self.signs.deviation:.1f}) of the avoidable cost of greedy search; {sees}. "
+            f"Choosing the best output of each final beam would remove "
+            f"{100 * self.signs.listed:.0f} % of what is left, the most that a loss over the final "
+            "beam can gain."
         )
 
     def points(self, number: float) -> str:
@@ -131,7 +138,7 @@ def verdict_of(
     """
     reduction = expected_reduction(signs)
     error = avoidable * (before if metric.lower or not metric.rate else 1 - before)
-    noise = hypot(SPREAD, SLOPE * signs.deviation)
+    noise = hypot(SPREAD, slope_of(signs) * signs.deviation)
     return Verdict(
         kind=kind_of(reduction, avoidable, trained),
         width=width,

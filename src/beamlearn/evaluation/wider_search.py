@@ -60,29 +60,29 @@ class WiderSearch:
         """How it was searched, in words.
 
         >>> WiderSearch(128, 8, 100, 3, 0, 0, 0, 1.0, 1.0).way
-        'a beam of 128, exhaustive in 3 of 100 examples'
+        'a beam of 128 on 100 examples, exhaustive in 3 of them'
         >>> WiderSearch(128, 8, 100, 100, 0, 0, 0, 1.0, 1.0).way
-        'exhaustive search'
+        'exhaustive search of 100 examples'
         """
         if self.exact:
-            return "exhaustive search"
-        some = f", exhaustive in {self.exhausted:,} of {self.examples:,} examples"
-        return f"a beam of {self.width}{some if self.exhausted else ''}"
+            return f"exhaustive search of {self.examples:,} examples"
+        some = f", exhaustive in {self.exhausted:,} of them" if self.exhausted else ""
+        return f"a beam of {self.width} on {self.examples:,} examples{some}"
 
     @property
     def sentence(self) -> str:
         """What it would change, in words.
 
         >>> print(WiderSearch(128, 8, 100, 0, 2, 1, 60, 1.25, 1.2).sentence)
-        What an exact search would change, by a beam of 128 on 100 examples: 2 outputs are better \
+        What an exact search would change (by a beam of 128 on 100 examples): 2 outputs are better \
 than with a beam of 8 and 1 is worse, and the mean cost goes from 1.250 to 1.200.
         """
-        are = "is" if self.worse == 1 else "are"
-        outputs = f"{self.better:,} output{' is' if self.better == 1 else 's are'} better"
+        better = f"{self.better:,} output{' is' if self.better == 1 else 's are'} better"
+        worse = f"{self.worse:,} {'is' if self.worse == 1 else 'are'} worse"
         return (
-            f"What an exact search would change, by {self.way} on {self.examples:,} examples: "
-            f"{outputs} than with a beam of {self.than} and {self.worse:,} {are} worse, and the "
-            f"mean cost goes from {self.before:.3f} to {self.after:.3f}."
+            f"What an exact search would change (by {self.way}): {better} than with a beam of "
+            f"{self.than} and {worse}, and the mean cost goes from {self.before:.3f} to "
+            f"{self.after:.3f}."
         )
 
     def to_json(self) -> dict[str, Any]:

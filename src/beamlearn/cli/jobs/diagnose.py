@@ -53,7 +53,7 @@ def diagnose(
         task.report(model, data, width)
         for width in with_progress(chosen, len(chosen), "diagnosing")
     ]
-    found = findings(task, reports, experiment.learning.final_width)
+    found = findings(task, model, reports, experiment.learning.final_width)
     found = replace(found, wider=wider_search(task, model, data, reports, found.main.width))
     if as_json:
         print(json.dumps({"task": task.name, "examples": len(data), **found.to_json()}))
@@ -67,13 +67,21 @@ def diagnose(
         say(console, sentence)
 
 
-def findings(task: TaskSpec[Any, Any, Any], reports: Sequence[Report], trained: int) -> Findings:
+def findings(
+    task: TaskSpec[Any, Any, Any], model: Model, reports: Sequence[Report], trained: int
+) -> Findings:
     """What the reports of several widths say together."""
     rows = {one.width: one.to_json() for one in reports}
     metric = main_metric(task.metrics, list(rows.values()))
     evaluations = {one.width: one.evaluation for one in reports}
     values = {width: float(row[metric.name]) for width, row in rows.items()}
-    return Findings.of(evaluations, metric, values, trained)
+    sees_all = task.sees_all(model)
+    return Findings.of(evaluations, metric, values, trained=trained, sees_all=sees_all)
+
+
+def have_fates(reports: Sequence[Report]) -> bool:
+    """Do reports say what became of the best outputs? Those of other tasks need not."""
+    return all(one.evaluation.fates is not None for one in reports)
 
 
 def wider_search(
@@ -109,16 +117,21 @@ def closing_line(
 
     None where the reports of the task do not say what became of the best outputs.
     """
-    if any(one.evaluation.fates is None for one in reports):
+    if not have_fates(reports):
         return None
     if trained > 1:
-        return falls(findings(task, reports, trained).at(trained), "validation examples")
+        return falls(findings(task, model, reports, trained).at(trained), "validation examples")
     places = spread(len(data), AFTER_TRAINING)
     greedy = reports[0].evaluation.take(torch.tensor(places))
     beam = task.report(model, data.take(places), USUAL)
     row = beam.to_json()
     metric = main_metric(task.metrics, [row])
-    found = Findings.of({1: greedy, USUAL: beam.evaluation}, metric, {USUAL: row[metric.name]})
+    found = Findings.of(
+        {1: greedy, USUAL: beam.evaluation},
+        metric,
+        {USUAL: float(row[metric.name])},
+        sees_all=task.sees_all(model),
+    )
     assert found.verdict is not None  # there are both widths
     return f"{falls(found.main, 'validation examples')} {found.verdict.conclusion}"
 
