@@ -85,7 +85,8 @@ def test_a_run(a_run, tmp_path, capsys):
     assert "The report is in" in capsys.readouterr().err
     found = parts(text)
     assert list(found) == [
-        *("summary", "learning", "widths", "positions", "blame", "reliability", "again")
+        *("summary", "learning", "widths", "positions", "blame", "diagnosis"),
+        *("reliability", "again"),
     ]
     assert (
         beamlearn_run(
@@ -115,6 +116,27 @@ def test_a_run(a_run, tmp_path, capsys):
         int(row["right"]) + int(row["search_errors"]) + int(row["model_errors"]) == 14
         for row in data["blame"]
     )
+
+
+def test_the_diagnosis_of_a_run(a_run, tmp_path, capsys):
+    test = a_run.parent / "test.conllu"
+    text = written(a_run, tmp_path / "page.html", "--test", test, "--widths", "1,8")
+    capsys.readouterr()
+    assert beamlearn_run("diagnose", a_run, test, "--widths", "1,8", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    section, data = parts(text)["diagnosis"], data_of(text)
+    assert told(section)[-1] == found["verdict"]["text"]
+    assert "trained with a beam of 2" in told(section)[-1]
+    assert '<th scope="row">fell out of the beam</th>' in section
+    fates = {(row["line"], row["width"]): int(row["examples"]) for row in data["fates"]}
+    for row in found["widths"]:
+        assert fates["fell out of the beam", str(row["width"])] == row["fallen"]
+        assert fates["on the final list, but not on top", str(row["width"])] == row["listed"]
+        assert fates["on top", str(row["width"])] == row["right"]
+        falls = [
+            int(one["falls"]) for one in data["falls"] if one["line"] == f"beam {row['width']}"
+        ]
+        assert falls == (row["fallen_in"] if row["fallen"] else [])
 
 
 def test_a_wider_beam_is_tested_on_the_costs(a_run, tmp_path):

@@ -151,6 +151,10 @@ def test_every_command_works_on_another_task(sort, tmp_path, capsys):
     assert beamlearn(["evaluate", out, test, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["task"] == "sort"
 
+    assert beamlearn(["diagnose", out, test, "--widths", "1,8", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["metric"], found["verdict"]["verdict"]) == ("sorted", "trained with it")
+    assert "exhaustive search" in found["wider"]["way"]
     assert beamlearn(["inspect", out, test, "--text", "--width", "2"]) == 0
     assert "e d c b a" in capsys.readouterr().out
     assert beamlearn(["inspect", out, "--text", "--typed", "a word"]) == 2

@@ -11,6 +11,7 @@ from rich.console import Console
 from .certify import certify
 from .compare import compare_group
 from .demo.command import demo
+from .diagnose import diagnose
 from .evaluate import evaluate
 from .flags import flags_of, training_flags, with_flags
 from .inspect import inspect
@@ -33,7 +34,7 @@ def app() -> typer.Typer:
     commands.callback(help=SUMMARY)(options)
     commands.add_typer(train_group(), name="train")
     commands.add_typer(compare_group(), name="compare")
-    for command in (predict, evaluate, certify, inspect, report, demo):
+    for command in (predict, evaluate, diagnose, certify, inspect, report, demo):
         commands.command()(command)
     return commands
 

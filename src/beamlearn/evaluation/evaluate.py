@@ -18,6 +18,7 @@ from ..search.beam_search import SearchResult
 from ..search.scorer import Scorer
 from ..search.space import Finish
 from ..strategies import Oracle
+from .fates import Fates, fates_of, merge_fates
 
 
 def _nothing() -> Tensor:
@@ -40,6 +41,8 @@ class Evaluation:
     """The number of examples with an i-th transition."""
     increases_at: Int[Tensor, " steps"] = field(default_factory=_nothing)
     """The number of those at which the cost rose."""
+    fates: Fates | None = None
+    """What became of the best outputs; known if the search kept its n-best lists."""
 
     def __len__(self) -> int:
         return len(self.costs)
@@ -75,17 +78,21 @@ class Evaluation:
         wrong = int((self.regrets > 0).sum())
         return int(self.search_errors.sum()) / wrong if wrong else 0.0
 
+    def take(self, places: Int[Tensor, " some"]) -> "Evaluation":
+        """Some of the examples, without the counts by step, which are of all."""
+        places = places.to(self.costs.device)
+        return Evaluation(
+            self.costs[places],
+            self.regrets[places],
+            self.increases[places],
+            None if self.search_errors is None else self.search_errors[places],
+            fates=None if self.fates is None else self.fates.take(places),
+        )
+
     def placed(self, numbers: Int[Tensor, " examples"]) -> "Evaluation":
         """Reorder the examples: the i-th one goes to position `numbers[i]`."""
-        order = numbers.to(self.costs.device).argsort()
-        errors = None if self.search_errors is None else self.search_errors[order]
-        return replace(
-            self,
-            costs=self.costs[order],
-            regrets=self.regrets[order],
-            increases=self.increases[order],
-            search_errors=errors,
-        )
+        ordered = self.take(numbers.argsort())
+        return replace(ordered, steps_at=self.steps_at, increases_at=self.increases_at)
 
 
 def _mean(values: Float[Tensor, " examples"]) -> float:
@@ -169,8 +176,9 @@ def evaluate_search(
 
     Nothing is decoded again; `finish` is that of the search.
     """
+    path = search_trajectory(result, finish=finish)
     with evaluating(scorer):
-        return _evaluation(search_trajectory(result, finish=finish), scorer)
+        return replace(_evaluation(path, scorer), fates=fates_of(path))
 
 
 def _evaluation(path: Trajectory, scorer: Scorer | None) -> Evaluation:
@@ -201,6 +209,7 @@ def merge_evaluations(parts: Sequence[Evaluation]) -> Evaluation:
     if not parts:
         raise ValueError("`parts` must hold at least one evaluation, got none.")
     errors = [part.search_errors for part in parts if part.search_errors is not None]
+    fates = [part.fates for part in parts if part.fates is not None]
     return Evaluation(
         torch.cat([part.costs for part in parts]),
         torch.cat([part.regrets for part in parts]),
@@ -208,6 +217,7 @@ def merge_evaluations(parts: Sequence[Evaluation]) -> Evaluation:
         torch.cat(errors) if len(errors) == len(parts) else None,
         steps_at=_add_counts([part.steps_at for part in parts]),
         increases_at=_add_counts([part.increases_at for part in parts]),
+        fates=merge_fates(fates) if len(fates) == len(parts) else None,
     )
 
 

@@ -238,7 +238,8 @@ def search_trajectory(
     """The trajectory of a search that is done: its beams with their costs.
 
     Only the oracle goes through the beams once more, and nothing is scored. So the neighbors that
-    were dropped have no scores here, and no loss can be computed. `finish` is that of the search.
+    were dropped have no scores here, and no loss can be computed. At the last transition, `costs`
+    are those of the whole n-best list. `finish` is that of the search.
     """
     space, zero = result.trace.space, ZeroScorer()
     oracle = space.oracle() if oracle is None else oracle
@@ -272,7 +273,7 @@ def _taken(step: Step, neighbors: Neighbors, oracle: Oracle) -> Transition:
         replace(neighbors, completion=None),
         step.kept.sum(dim=-1),
         step,
-        costs.masked_fill(~step.kept, 0.0),
+        costs.masked_fill(~step.ranked, 0.0),
         reached - neighbors.least_cost > oracle.tolerance,
         torch.ones_like(step.ended),
     )

@@ -21,7 +21,7 @@ class Transition:
     """The width of the transition: k, or 1 into a terminal beam."""
     step: Step
     costs: Float[Tensor, "batch k"]
-    """c* of the nodes of b_{i+1}; zeros in empty slots."""
+    """c* of the nodes of b_{i+1}, or of the n-best list of a search; zeros in empty slots."""
     increased: Bool[Tensor, " batch"]
     """Does the learned policy raise the cost here (whether or not it was followed)?"""
     on_policy: Bool[Tensor, " batch"]

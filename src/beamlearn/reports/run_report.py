@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from ..comparison.plan import Cell
+from ..evaluation.findings import Findings
 from ..evaluation.metric import Metric, main_metric
 from ..evaluation.significance import sign_flip_test
 from ..tasks.registry import task_named
@@ -16,6 +17,7 @@ from ..tasks.task import Report
 from ..training.run import Run
 from .configuration import configuration, train_command
 from .curves import Log, learning_curves
+from .diagnosed import diagnosed
 from .error_figures import blamed, by_position
 from .page import page_of
 from .proof import Proof, proven
@@ -42,6 +44,8 @@ class Tested:
     """All numbers."""
     main: int
     """The width of the beam in training."""
+    findings: Findings | None = None
+    """Why it errs, where the reports say what became of the best outputs."""
 
     def number(self, width: int, name: str) -> float:
         """A number at a width."""
@@ -156,6 +160,7 @@ def measured(experiment: Experiment, tested: Tested) -> list[Section | None]:
         against_width(values, metric, [sentence]),
         by_position({number: profiles[number] for number in sorted({0, main})}),
         blamed(profiles),
+        None if tested.findings is None else diagnosed(tested.findings),
         calibrated({number: profiles[number] for number in sorted(certain)}),
     ]
 

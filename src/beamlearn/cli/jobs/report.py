@@ -25,6 +25,7 @@ from ...training.run import CONFIG, MODEL, Run, RunError
 from ...training.settings import SettingsError
 from ..console import say, with_progress
 from .certify import assumptions, growing, in_shares
+from .diagnose import findings, have_fates
 from .evaluate import cell, numbers
 from .setup import set_up
 
@@ -139,6 +140,9 @@ def decoded(
         reports=reports,
         table=table(reports, task),
         main=experiment.learning.decoding_width,
+        findings=findings(task, model, reports, experiment.learning.decoding_width)
+        if have_fates(reports)
+        else None,
     )
 
 

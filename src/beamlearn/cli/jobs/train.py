@@ -19,6 +19,7 @@ from ...training.trainer import fit
 from ..console import say
 from ..program import program
 from ..settings import check_free
+from .diagnose import closing_line
 from .setup import set_up
 
 
@@ -104,15 +105,15 @@ def train_model(prepared: Prepared[E, D, M], console: Console, out: Path) -> Non
         )
         with Display(console, task.unit, prepared.describe_validation) as display:
             fit(training, prepared.checkpointer, display)
-        dev = prepared.validation
-        results = [
-            task.report(model, dev, width).to_json()
-            for width in sorted({1, prepared.experiment.learning.decoding_width})
-        ]
+        dev, final = prepared.validation, prepared.experiment.learning.decoding_width
+        reports = [task.report(model, dev, width) for width in sorted({1, final})]
+        results = [report.to_json() for report in reports]
         metrics = {"task": task.name, "examples": len(dev), "results": results}
         prepared.checkpointer.run.save_metrics(metrics)
     for result in results:
         say(console, f"validation, beam {result['width']}: {task.describe_result(result)}")
+    if (line := closing_line(task, model, dev, reports, final)) is not None:
+        say(console, line)
     say(
         console,
         f"The model is in {out}. Next: {program()} evaluate {out} FILE, or "
