@@ -345,7 +345,15 @@ def test_divergence_is_told(tmp_path, capsys):
     assert "Training diverged after round" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("options", [["--lookahead", 2], ["--model", "linear", "--vectors", "x"]])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--context", "sentence", "--lookahead", 2],
+        ["--context", "streaming", "--lookahead", "all"],
+        ["--model", "linear", "--vectors", "x"],
+        ["--model", "linear", "--encoder", "lstm"],
+    ],
+)
 def test_options_without_effect_are_refused(tmp_path, capsys, options):
     assert train(tmp_path, *options) == 2
     assert "leave" in capsys.readouterr().err

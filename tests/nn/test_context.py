@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beamlearn.nn.context import Bidirectional, Convolution, Lookahead
+from beamlearn.nn.incremental import Incremental
 
 lengths = st.lists(st.integers(0, 5), min_size=1, max_size=4).filter(any)
 
@@ -11,6 +12,9 @@ lengths = st.lists(st.integers(0, 5), min_size=1, max_size=4).filter(any)
 def contexts():
     torch.manual_seed(0)
     yield from (Lookahead(2, ahead).double() for ahead in (0, 1, 3))
+    yield from (
+        Incremental(2, 3, ahead, layers).double() for ahead in (0, 2, 7) for layers in (1, 2)
+    )
     yield from (Bidirectional(2, 3, layers).double() for layers in (1, 2))
     yield from (Convolution(2, 3, layers).double() for layers in (1, 3))
 

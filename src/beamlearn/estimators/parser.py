@@ -61,6 +61,7 @@ class BeamParser(BeamEstimator[Given, Trees, Arcs, Parse, ParsingReport]):
     vectors: str | None = PARSER.vectors
     freeze_vectors: bool = PARSER.freeze_vectors
     encoder: Literal["lstm", "convolution"] = PARSER.encoder
+    lookahead: int | Literal["all"] = PARSER.lookahead
     encoder_size: int = PARSER.encoder_size
     encoder_layers: int = PARSER.encoder_layers
     hidden_size: int = PARSER.hidden_size

@@ -40,8 +40,9 @@ class BeamTagger(BeamEstimator[Lists, Lists, list[str], Tagged, TaggingReport]):
     """
 
     model: Literal["neural", "linear"] = TAGGER.model
-    context: Literal["streaming", "sentence"] = TAGGER.context
-    lookahead: int = TAGGER.lookahead
+    context: Literal["auto", "streaming", "sentence"] = TAGGER.context
+    lookahead: int | Literal["all", "auto"] = TAGGER.lookahead
+    encoder: Literal["window", "lstm"] = TAGGER.encoder
     constrained: bool = TAGGER.constrained
     min_count: int = TAGGER.min_count
     word_size: int = TAGGER.word_size

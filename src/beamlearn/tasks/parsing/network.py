@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from ...nn.characters import CharacterVectors
 from ...nn.context import Bidirectional, Convolution
 from ...nn.history import ActionRNN, Cell, RecurrentState
+from ...nn.incremental import Incremental
 from ...nn.lookup import Lookup
 from ...nn.words import WordVectors
 from ...search.neighbors import Move
@@ -77,7 +78,7 @@ class NeuralParser(Scorer):
     def __init__(
         self,
         sight: Sight,
-        context: Bidirectional | Convolution,
+        context: Bidirectional | Convolution | Incremental,
         system: AnySystem,
         actions: int,
         *,

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from ...nn.context import Bidirectional, Lookahead
 from ...nn.history import ActionRNN, Cell, RecurrentState
+from ...nn.incremental import Incremental
 from ...nn.words import WordVectors
 from ...search.neighbors import Move
 from ...search.scorer import Scorer
@@ -39,6 +40,7 @@ class NeuralTagger(Scorer):
         *,
         context: Context = "streaming",
         lookahead: int = 0,
+        encoder: Literal["window", "lstm"] = "window",
         encoder_size: int = 128,
         encoder_layers: int = 1,
         history: Cell = "lstm",
@@ -51,11 +53,13 @@ class NeuralTagger(Scorer):
         super().__init__()
         self.accumulate, self.normalize = accumulate, normalize
         self.words = words
-        self.context: Lookahead | Bidirectional
-        if context == "streaming":
-            self.context = Lookahead(words.size, lookahead)
-        else:
+        self.context: Lookahead | Incremental | Bidirectional
+        if context == "sentence":
             self.context = Bidirectional(words.size, encoder_size, encoder_layers, dropout)
+        elif encoder == "lstm":
+            self.context = Incremental(words.size, encoder_size, lookahead, encoder_layers, dropout)
+        else:
+            self.context = Lookahead(words.size, lookahead)
         self.emit = nn.Linear(self.context.size, tags)
         self.history = ActionRNN(tags, history_size, tag_size, history)
         self.recall = nn.Linear(history_size, tags, bias=False)
