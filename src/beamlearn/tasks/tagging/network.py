@@ -1,5 +1,6 @@
 """A neural tagger: words in context, and a memory of the tags of each hypothesis."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, final
 
@@ -22,7 +23,7 @@ Context = Literal["streaming", "sentence"]
 class NeuralTaggerMemory:
     """The scores from the words alone, and the recurrent state of each hypothesis."""
 
-    emissions: tuple[Float[Tensor, "examples tags"], ...]
+    emissions: Sequence[Tensor] | Mapping[int, Tensor]
     """Word by word, the part of the scores that is the same for all hypotheses."""
     recalled: RecurrentState
     dropped: Float[Tensor, "batch 1 size"] | None
@@ -64,6 +65,13 @@ class NeuralTagger(Scorer):
         self.history = ActionRNN(tags, history_size, tag_size, history)
         self.recall = nn.Linear(history_size, tags, bias=False)
         self.dropout = nn.Dropout(dropout)
+
+    @property
+    def streamed(self) -> Lookahead | Incremental:
+        """The encoder, which must be one that can read words as they come."""
+        if isinstance(self.context, Bidirectional):
+            raise TypeError("A stream needs an encoder that does not read sentences backward.")
+        return self.context
 
     def start(self, space: TaggingSpace) -> NeuralTaggerMemory:
         seen = self.dropout(self.words(space.features))
