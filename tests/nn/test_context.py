@@ -103,7 +103,7 @@ def test_an_incremental_encoder_looks_just_so_far(ahead, layers):
 def test_an_incremental_encoder_that_sees_the_end_is_one_in_both_directions():
     torch.manual_seed(0)
     both, one = Bidirectional(2, 3).double(), Incremental(2, 3, 9).double()
-    weights = {name: value for name, value in both.lstm.named_parameters()}
+    weights = dict(both.lstm.named_parameters())
     back = {name: value for name, value in weights.items() if name.endswith("_reverse")}
     order = torch.tensor([0, 1, 3, 2])  # the gates of `lstm_step`: the one with tanh comes last
 
