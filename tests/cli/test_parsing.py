@@ -309,3 +309,13 @@ def test_trees_of_another_kind_are_not_evaluated(trained, tmp_path, capsys):
     path.write_text("1\tGo\t_\t_\t_\t_\t0\tROOT\t_\t_\n")
     assert beamlearn("evaluate", trained, path) == 2
     assert "got ROOT, of which the model knows none; use a file" in one_sentence(capsys)
+
+
+def test_how_far_a_parser_looks_ahead(tmp_path, capsys):
+    assert train(tmp_path, "--lookahead", 1, "--epochs", 1) == 0
+    config = json.loads((tmp_path / "run" / "config.json").read_text(encoding="utf-8"))
+    assert config["parser"]["lookahead"] == 1
+    assert beamlearn("predict", tmp_path / "run", tmp_path / "train.conllu") == 0
+    (tmp_path / "other").mkdir()
+    assert train(tmp_path / "other", "--lookahead", 1, "--encoder", "convolution") == 2
+    assert "--lookahead must be all for --encoder convolution" in capsys.readouterr().err

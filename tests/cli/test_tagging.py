@@ -345,10 +345,40 @@ def test_divergence_is_told(tmp_path, capsys):
     assert "Training diverged after round" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("options", [["--lookahead", 2], ["--model", "linear", "--vectors", "x"]])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--context", "sentence", "--lookahead", 2],
+        ["--context", "streaming", "--lookahead", "all"],
+        ["--model", "linear", "--vectors", "x"],
+        ["--model", "linear", "--encoder", "lstm"],
+    ],
+)
 def test_options_without_effect_are_refused(tmp_path, capsys, options):
     assert train(tmp_path, *options) == 2
     assert "leave" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        (["--lookahead", 2, "--encoder", "lstm"], ("streaming", 2)),
+        (["--context", "streaming"], ("streaming", 0)),
+        (["--lookahead", "all"], ("sentence", "all")),
+    ],
+)
+def test_how_far_a_tagger_looks_ahead(tmp_path, options, kept):
+    assert train(tmp_path, *options, "--epochs", 1) == 0
+    config = json.loads((tmp_path / "run" / "config.json").read_text(encoding="utf-8"))
+    assert (config["tagger"]["context"], config["tagger"]["lookahead"]) == kept
+    assert beamlearn("train", "tag", "--out", tmp_path / "run", "--resume", *options) == 0
+    assert beamlearn("evaluate", tmp_path / "run", tmp_path / "train.conllu") == 0
+
+
+def test_a_lookahead_is_a_number_of_words(tmp_path, capsys):
+    assert train(tmp_path, "--lookahead", "far") == 2
+    expected = "--lookahead must be a whole number of at least 0, or all, got 'far'"
+    assert expected in " ".join(capsys.readouterr().err.split())
 
 
 def test_words_are_no_labels(tmp_path, capsys):

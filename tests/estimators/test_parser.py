@@ -276,3 +276,30 @@ def test_words_without_arcs_between_them():
 def test_relations_that_no_file_can_hold(relation):
     with pytest.raises(DataError, match=r"`y\[0\]\[0\]` must have a relation that can be written"):
         tiny().fit([["a", "b"]], [[(2, relation), (0, "root")]])
+
+
+@pytest.mark.parametrize("options", [{"lookahead": 0}, {"lookahead": 2, "tags": "upos"}])
+def test_a_stream_gives_the_answers_of_predict(options, tmp_path):
+    data = TAGGED if "tags" in options else X
+    tiny(**options).fit(data, Y).save(tmp_path / "run")
+    loaded = BeamParser.load(tmp_path / "run")
+    assert loaded.lookahead == options["lookahead"]
+    for sentence in [*data[:4], []]:
+        stream = loaded.stream(width=3)
+        for word in sentence:
+            stream.feed(word)
+        found = stream.finish()
+        (expected,) = loaded.predict_nbest([sentence], n=3, width=3)
+        assert [way.arcs for way in found.beam] == [way.arcs for way in expected]
+        for one, two in zip(found.beam, expected, strict=True):
+            assert one.score == pytest.approx(two.score, rel=1e-4, abs=1e-4)
+            assert one.probability == pytest.approx(two.probability, rel=1e-3, abs=1e-5)
+
+
+def test_a_stream_needs_a_lookahead(fitted):
+    with pytest.raises(ValueError, match="trained with `lookahead` = all; train one with a number"):
+        fitted.stream()
+    with pytest.raises(SettingsError, match="`lookahead` must be all for `encoder` = convolution"):
+        tiny(lookahead=1, encoder="convolution").fit(X, Y)
+    with pytest.raises(SettingsError, match="`lookahead` must be .* or all, got 'auto'"):
+        tiny(lookahead="auto").fit(X, Y)

@@ -1,4 +1,5 @@
 import copy
+import json
 
 import numpy as np
 import pytest
@@ -524,3 +525,83 @@ def test_defaults_are_those_of_the_settings(estimator):
     own = {"device": "cpu", "verbose": False}
     kept = {name: value for name, value in defaults.items() if name not in RUN_ONLY}
     assert estimator().get_params() == kept | own
+
+
+# --- streams -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lookahead", [0, 2])
+def test_a_stream_gives_the_answers_of_predict(lookahead, tmp_path):
+    tiny(context="auto", lookahead=lookahead).fit(X, Y).save(tmp_path / "run")
+    loaded = BeamTagger.load(tmp_path / "run")
+    for sentence in [["the", "cats", "bark"], ["bark", "the"], []]:
+        stream = loaded.stream(width=3)
+        for word in sentence:
+            stream.feed(word)
+        found = stream.finish()
+        (expected,) = loaded.predict_nbest([sentence], n=3, width=3)
+        assert [way.tags for way in found.beam] == [way.tags for way in expected]
+        assert list(found.tags) == loaded.predict([sentence], width=3)[0]
+        for one, two in zip(found.beam, expected, strict=True):
+            assert one.score == pytest.approx(two.score, rel=1e-5)
+            assert one.probability == pytest.approx(two.probability, rel=1e-4)
+
+
+def test_a_stream_needs_a_lookahead(fitted):
+    assert len(fitted.stream().feed("the").beam) == fitted.width
+    with pytest.raises(ValueError, match="trained with `lookahead` = all; train one with a number"):
+        tiny(context="sentence", epochs=1).fit(X, Y).stream()
+    with pytest.raises(NotFittedError):
+        tiny().stream()
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ({}, ("sentence", "all")),
+        ({"lookahead": "all"}, ("sentence", "all")),
+        ({"context": "sentence"}, ("sentence", "all")),
+        ({"context": "streaming"}, ("streaming", 0)),
+        ({"lookahead": 0}, ("streaming", 0)),
+        ({"lookahead": "2"}, ("streaming", 2)),
+        ({"context": "streaming", "lookahead": 3}, ("streaming", 3)),
+    ],
+)
+def test_context_and_lookahead_agree(given, kept):
+    settings = TaggerSettings(**given).resolved(Learning())
+    assert (settings.context, settings.lookahead) == kept
+    assert settings.resolved(Learning()) == settings
+    again = TaggerSettings(**settings.model_dump())
+    assert again.ahead == TaggerSettings(**given).ahead
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"lookahead": -1}, "`lookahead` must be a whole number of at least 0, or all, got -1"),
+        ({"lookahead": "some"}, "`lookahead` must be a whole number .* got 'some'"),
+        ({"lookahead": True}, "`lookahead` must be a whole number .* got True"),
+        ({"lookahead": 1, "context": "sentence"}, "`lookahead` must be all with `context` = sent"),
+        ({"lookahead": "all"}, "`lookahead` must be a number of words with `context` = streaming"),
+    ],
+)
+@pytest.mark.usefixtures("no_shape_checks")
+def test_wrong_lookaheads_are_refused(wrong, sentence):
+    with pytest.raises(SettingsError, match=sentence):
+        tiny(**wrong).fit(X, Y)
+
+
+@pytest.mark.parametrize(("context", "ahead"), [("sentence", None), ("streaming", 0)])
+def test_folders_of_earlier_versions(context, ahead, tmp_path):
+    """They say `lookahead` = 0 also where the whole sentence is seen."""
+    fitted = tiny(context=context, epochs=1).fit(X, Y)
+    fitted.save(tmp_path / "run")
+    file = tmp_path / "run" / "config.json"
+    config = json.loads(file.read_text(encoding="utf-8"))
+    config["tagger"]["lookahead"] = 0
+    del config["tagger"]["encoder"]
+    file.write_text(json.dumps(config), encoding="utf-8")
+    loaded = BeamTagger.load(tmp_path / "run")
+    assert loaded._fitted.experiment.tagger.ahead == ahead
+    assert same_weights(loaded, fitted)
+    assert loaded.predict(X) == fitted.predict(X)

@@ -72,12 +72,18 @@ def kind_of(annotation: Any) -> tuple[type, tuple[str, ...]]:
 
     >>> kind_of(int | None), kind_of(Literal["a", "b"]), kind_of(object)
     ((<class 'int'>, ()), (<class 'str'>, ('a', 'b')), (<class 'str'>, ()))
+    >>> kind_of(int | Literal["all"])
+    (<class 'str'>, ('N', 'all'))
     """
     origin = get_origin(annotation)
     if origin is Annotated:
         return kind_of(get_args(annotation)[0])
     if origin in (Union, UnionType):
-        return kind_of(next(part for part in get_args(annotation) if part is not NoneType))
+        parts = [part for part in get_args(annotation) if part is not NoneType]
+        if int in parts and len(parts) > 1:  # a number, or words in its place
+            others = (kind_of(part)[1] for part in parts if part is not int)
+            return str, ("N", *(word for words in others for word in words))
+        return kind_of(parts[0])
     if origin is Literal:
         return str, get_args(annotation)
     if annotation is Ramp:

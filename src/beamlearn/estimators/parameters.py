@@ -28,11 +28,10 @@ def parameters_of(experiment: Experiment) -> dict[str, Any]:
     """The parameters that lead to an experiment; what is found out by itself is left open again."""
     learning, settings = experiment.learning, experiment.settings
     fields = type(settings).model_fields
-    automatic = {name: "auto" for name, field in fields.items() if field.default == "auto"}
-    found = settings.model_copy(update=automatic).resolved(learning)
-    settings = settings.model_copy(
-        update={n: "auto" for n in automatic if getattr(found, n) == getattr(settings, n)}
-    )
+    for name in reversed([name for name, field in fields.items() if field.default == "auto"]):
+        automatic = settings.model_copy(update={name: "auto"})
+        if automatic.resolved(learning) == settings.resolved(learning):
+            settings = automatic
     ramps = {name: number(getattr(learning, name)) for name in ("width", "beta", "beam_weight")}
     chosen = learning.model_dump(exclude=RUN_ONLY)
     if learning.algorithm == usual_algorithm(chosen):

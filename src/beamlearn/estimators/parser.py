@@ -12,6 +12,7 @@ from ..tasks.parsing.lists import Tagged, Trees, inputs_of, pairs_of
 from ..tasks.parsing.report import ParsingReport
 from ..tasks.parsing.sentences import ParsedSentences
 from ..tasks.parsing.settings import ParserSettings
+from ..tasks.parsing.stream import ParsingStream
 from ..tasks.parsing.task import PARSING
 from ..tasks.task import TaskSpec
 from .estimator import BeamEstimator
@@ -61,6 +62,7 @@ class BeamParser(BeamEstimator[Given, Trees, Arcs, Parse, ParsingReport]):
     vectors: str | None = PARSER.vectors
     freeze_vectors: bool = PARSER.freeze_vectors
     encoder: Literal["lstm", "convolution"] = PARSER.encoder
+    lookahead: int | Literal["all"] = PARSER.lookahead
     encoder_size: int = PARSER.encoder_size
     encoder_layers: int = PARSER.encoder_layers
     hidden_size: int = PARSER.hidden_size
@@ -75,6 +77,27 @@ class BeamParser(BeamEstimator[Given, Trees, Arcs, Parse, ParsingReport]):
     def predict_confidence(self, X: Given, width: int | None = None) -> list[list[float]]:
         """For each arc of `predict`, the share of the final beam that agrees with it."""
         return [list(found.confidence) for found in self._decode(X, self._beam(width), 1)]
+
+    def stream(self, width: int | None = None) -> ParsingStream:
+        """Parse a sentence as its words come; `width` is that of training unless given.
+
+        The parser must have been trained with a number as its `lookahead`, and with a system that
+        has a stack (any but covington). In the end, trees are those of `predict` and
+        `predict_nbest`.
+
+        >>> X = [["the", "dog", "barks"], ["dogs", "bark"]] * 10
+        >>> y = [[(2, "det"), (3, "nsubj"), (0, "root")], [(2, "nsubj"), (0, "root")]] * 10
+        >>> small = {"word_size": 16, "affix_length": 0, "encoder_size": 16, "min_count": 1}
+        >>> parser = BeamParser(lookahead=0, width=2, epochs=4, learning_rate=0.03, **small)
+        >>> stream = parser.fit(X, y).stream()
+        >>> for word in ["the", "dogs", "bark"]:
+        ...     found = stream.feed(word)
+        >>> found.beam[0].arcs
+        [(2, 'det'), (3, 'nsubj'), None]
+        >>> stream.finish().beam[0].arcs
+        [(2, 'det'), (3, 'nsubj'), (0, 'root')]
+        """
+        return ParsingStream(self._require().model, self._beam(width))
 
     def score(self, X: Given, y: Trees) -> float:
         """LAS: the share of words that get their right head and relation."""

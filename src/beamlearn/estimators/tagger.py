@@ -11,6 +11,7 @@ from ..tasks.tagging.lists import pairs_of
 from ..tasks.tagging.report import TaggingReport
 from ..tasks.tagging.sentences import TaggedSentences
 from ..tasks.tagging.settings import TaggerSettings
+from ..tasks.tagging.stream import TaggingStream
 from ..tasks.tagging.task import TAGGING
 from ..tasks.task import TaskSpec
 from .estimator import BeamEstimator
@@ -40,8 +41,9 @@ class BeamTagger(BeamEstimator[Lists, Lists, list[str], Tagged, TaggingReport]):
     """
 
     model: Literal["neural", "linear"] = TAGGER.model
-    context: Literal["streaming", "sentence"] = TAGGER.context
-    lookahead: int = TAGGER.lookahead
+    context: Literal["auto", "streaming", "sentence"] = TAGGER.context
+    lookahead: int | Literal["all", "auto"] = TAGGER.lookahead
+    encoder: Literal["window", "lstm"] = TAGGER.encoder
     constrained: bool = TAGGER.constrained
     min_count: int = TAGGER.min_count
     word_size: int = TAGGER.word_size
@@ -64,6 +66,25 @@ class BeamTagger(BeamEstimator[Lists, Lists, list[str], Tagged, TaggingReport]):
         """For each label of `predict`, the share of the final beam that agrees with it."""
         decoded = self._decode(X, self._beam(width), 1)
         return [list(found.confidence) for found in decoded]
+
+    def stream(self, width: int | None = None) -> TaggingStream:
+        """Tag a sentence as its words come; `width` is that of training unless given.
+
+        The tagger must have been trained with a number as its `lookahead`. Tags come that many
+        words late, and in the end they are those of `predict` and `predict_nbest`.
+
+        >>> X = [["the", "dog", "barks"], ["dogs", "bark"]] * 10
+        >>> y = [["D", "N", "V"], ["N", "V"]] * 10
+        >>> tagger = BeamTagger(lookahead=0, width=2, epochs=3, learning_rate=0.05, min_count=1)
+        >>> stream = tagger.fit(X, y).stream()
+        >>> for word in ["the", "dogs"]:
+        ...     found = stream.feed(word)
+        >>> found.tags, len(found.beam)
+        (('D', 'N'), 2)
+        >>> stream.finish().tags
+        ('D', 'N')
+        """
+        return TaggingStream(self._require().model, self._beam(width))
 
     def score(self, X: Lists, y: Lists) -> float:
         """The share of words that get their right label."""

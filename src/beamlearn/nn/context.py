@@ -1,5 +1,7 @@
 """What a word's vector may know of the words around it."""
 
+from collections.abc import Sequence
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -24,6 +26,20 @@ class Lookahead(nn.Module):
             for j in range(self.ahead + 1)
         ]
         return torch.cat(shifted, dim=-1)
+
+    def open(self) -> None:
+        """What is carried from word to word: nothing."""
+
+    def carry(
+        self, state: None, word: Float[Tensor, "1 size"]
+    ) -> tuple[None, Float[Tensor, "1 size"]]:
+        """Read one more word."""
+        return None, word
+
+    def look(self, window: Sequence[Float[Tensor, "1 size"]]) -> Float[Tensor, "1 context"]:
+        """The context of the first word of a window, which is shorter at the end."""
+        missing = [torch.zeros_like(window[0])] * (self.ahead + 1 - len(window))
+        return torch.cat([*window, *missing], dim=-1)
 
 
 class Convolution(nn.Module):

@@ -59,7 +59,7 @@ class ActionRNN(nn.Module):
             hidden = _gru(given, recurrent, hidden.index_select(0, child_of))
             return replace(before, hidden=hidden.view(shape))
         cell = before.cell.flatten(0, 1).index_select(0, parents[child_of])
-        hidden, cell = _lstm(given + recurrent, cell)
+        hidden, cell = lstm_step(given + recurrent, cell)
         return replace(before, hidden=hidden.view(shape), cell=cell.view(shape))
 
 
@@ -72,11 +72,13 @@ def _parents(move: Move, slots: int) -> tuple[Int[Tensor, " parents"], Int[Tenso
     return parents, child_of
 
 
-def _lstm(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+def lstm_step(
+    gates: Float[Tensor, "*shape gates"], cell: Float[Tensor, "*shape size"]
+) -> tuple[Float[Tensor, "*shape size"], Float[Tensor, "*shape size"]]:
     """c' = sigmoid(f) c + sigmoid(i) tanh(g);  h' = sigmoid(o) tanh(c')."""
     size = cell.shape[-1]
-    i, f, o = gates[:, : 3 * size].sigmoid().chunk(3, dim=-1)
-    cell = f * cell + i * gates[:, 3 * size :].tanh()
+    i, f, o = gates[..., : 3 * size].sigmoid().chunk(3, dim=-1)
+    cell = f * cell + i * gates[..., 3 * size :].tanh()
     return o * cell.tanh(), cell
 
 

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from ..check import check_example, check_steps, check_width
 from .beam import (
+    Beam,
     Step,
     advance,
     expand,
@@ -136,15 +137,23 @@ def beam_search(
         beam = initial_beam(space, scorer)
         while beam.examples.numel() > 0:
             check_steps(beam.depth, max_steps or space.max_steps)
-            neighbors = expand(space, scorer, beam)
-            step = take(beam, neighbors, policy(neighbors, width, finish))
-            steps.append(step)
-            settled = settled_beam(step)
-            if settled is not None:
-                last = final_choice(settled, neighbors.scale)
-                steps.append(take(settled, last, policy(last, width, finish)))
-            beam, _ = advance(space, scorer, beam, step)
+            taken, beam = search_step(space, scorer, beam, width, finish)
+            steps += taken
         return SearchResult(Trace(space, steps), *_final_lists(steps, beam.scores))
+
+
+def search_step(
+    space: SearchSpace[Any], scorer: Scorer, beam: Beam, width: int, finish: Finish
+) -> tuple[list[Step], Beam]:
+    """b <- POLICY(G, b, k, s): the step, maybe with a final choice after it, and the next beams."""
+    neighbors = expand(space, scorer, beam)
+    steps = [take(beam, neighbors, policy(neighbors, width, finish))]
+    settled = settled_beam(steps[0])
+    if settled is not None:
+        last = final_choice(settled, neighbors.scale)
+        steps.append(take(settled, last, policy(last, width, finish)))
+    after, _ = advance(space, scorer, beam, steps[0])
+    return steps, after
 
 
 def exhaustive_search(

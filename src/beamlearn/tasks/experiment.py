@@ -224,7 +224,7 @@ def read_experiment(task: TaskSpec[E, D, M], run: Run) -> E:
         )
     beside = (TRAIN, VALIDATION)
     config = {name: value for name, value in run.config.items() if name not in beside}
-    return parse(task.experiment, config, str(run.path / CONFIG))
+    return parse(task.experiment, task.experiment.upgraded(config), str(run.path / CONFIG))
 
 
 def read_model(task: TaskSpec[E, D, M], run: Run, experiment: E, device: str) -> M:

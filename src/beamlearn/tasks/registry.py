@@ -51,6 +51,7 @@ TASKS: dict[str, TaskEntry] = {
             examples=(
                 "--train train.conllu --dev dev.conllu --column upos --out runs/pos",
                 "--train ner.tsv --column 2 --constrained --width 1:8 --out runs/ner",
+                "--train train.conllu --lookahead 1 --out runs/stream",
                 "--out runs/pos --resume",
             ),
         ),

@@ -1,14 +1,30 @@
 """Settings that every task has: its files, its model, and the experiment of both."""
 
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from collections.abc import Mapping
+from operator import index
+from typing import Annotated, Any, ClassVar, Literal, SupportsIndex, TypeVar
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from ..training.settings import Learning, Settings
 
 Size = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=0)]
 Model = TypeVar("Model", bound="ModelSettings")
+
+
+def read_lookahead(value: object) -> object:
+    """Accept a number of words, or all."""
+    if value == "all":
+        return value
+    number = int(value) if isinstance(value, str) and value.isdecimal() else value
+    if not isinstance(number, SupportsIndex) or isinstance(number, bool) or index(number) < 0:
+        raise ValueError(f"must be a whole number of at least 0, or all, got {value!r}")
+    return index(number)
+
+
+Lookahead = Annotated[int | Literal["all"], BeforeValidator(read_lookahead)]
+"""How many words to come may be seen: a number, or all of them."""
 Same = TypeVar("Same", bound="Experiment")
 
 
@@ -80,6 +96,11 @@ class Experiment(Settings):
     learning: Learning = Field(default_factory=Learning)
     warm_start: str | None = None
     """A run folder to take the initial weights from."""
+
+    @classmethod
+    def upgraded(cls, config: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The settings in a run folder of an earlier version, in today's terms."""
+        return config
 
     @property
     def settings(self) -> ModelSettings:

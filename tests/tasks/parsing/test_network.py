@@ -11,8 +11,9 @@ KINDS = [
     {"system": "arc-eager", "history": "none", "encoder": "convolution"},
     {"system": "arc-standard", "history": "gru", "normalize": "log_softmax"},
     {"system": "covington", "max_characters": 0, "affix_length": 0, "encoder_layers": 2},
+    {"lookahead": 2, "encoder_layers": 2},
 ]
-kinds = pytest.mark.parametrize("options", KINDS, ids=SYSTEMS)
+kinds = pytest.mark.parametrize("options", KINDS, ids=[*SYSTEMS, "lookahead"])
 DATA = sentences(8, seed=5)
 
 
@@ -111,3 +112,25 @@ def test_word_dropout_takes_words_for_unknown_ones():
     parser.scorer.train()
     one, two = (search(parser, [parser.encode([w, "saw"])]) for w in ("dog", "cat"))
     assert torch.equal(one.nbest_scores, two.nbest_scores)
+
+
+@pytest.mark.parametrize("lookahead", [0, 1, 2])
+def test_a_lookahead_shows_no_later_word(lookahead):
+    """Not a digit of what is known of a word depends on words further ahead."""
+    parser = small(lookahead=lookahead)
+    sentence = ["the", "dog", "saw", "man", "whom", "cat"]
+
+    def seen(words, beside=()):
+        batch = [parser.encode(words), *map(parser.encode, beside)]
+        memory = parser.scorer.start(parser.space(batch))
+        return memory.seen.table.view(len(batch), memory.words, -1)[0, 1 : len(words) + 1].detach()
+
+    before = seen(sentence)
+    for changed in range(6):
+        other = [*sentence[:changed], *["met"] * (6 - changed)]
+        after = seen(other)
+        unseen = max(0, changed - lookahead)
+        assert torch.equal(before[:unseen], after[:unseen])
+        assert (before[unseen:] != after[unseen:]).any(dim=-1).all()
+    beside = seen(sentence, [["the"] * 9, ["dog"]])
+    torch.testing.assert_close(beside, before)

@@ -8,8 +8,15 @@ import beamlearn as bl
 from beamlearn.search.neighbors import Move
 from beamlearn.tasks.tagging.space import TaggingExample, TaggingSpace
 
-CONTEXTS = [("streaming", 0), ("streaming", 1), ("streaming", 3), ("sentence", 0)]
-contexts = pytest.mark.parametrize(("context", "lookahead"), CONTEXTS)
+CONTEXTS = [
+    {"lookahead": 0},
+    {"lookahead": 1},
+    {"lookahead": 3},
+    {"lookahead": 0, "encoder": "lstm"},
+    {"lookahead": 2, "encoder": "lstm"},
+    {"context": "sentence"},
+]
+contexts = pytest.mark.parametrize("context", CONTEXTS, ids=str)
 
 
 def search(scorer, sentences, width=3, junk=0):
@@ -35,8 +42,8 @@ def close(one, two):
     st.sampled_from([None, "log_softmax"]),
     st.integers(0, 4),
 )
-def test_batch_law(context, lookahead, lengths, history, normalize, junk):
-    scorer = neural(context=context, lookahead=lookahead, history=history, normalize=normalize)
+def test_batch_law(context, lengths, history, normalize, junk):
+    scorer = neural(**context, history=history, normalize=normalize)
     sentences = random_sentences(lengths)
     together = search(scorer, sentences, junk=junk)
     reverse = search(scorer, sentences[::-1])
@@ -46,9 +53,10 @@ def test_batch_law(context, lookahead, lengths, history, normalize, junk):
         close(reverse.nbest[len(sentences) - 1 - number], alone)
 
 
+@pytest.mark.parametrize("encoder", ["window", "lstm"])
 @pytest.mark.parametrize("lookahead", [0, 1, 2, 3])
-def test_a_stream_shows_no_later_word(lookahead):
-    scorer, (sentence,) = neural(lookahead=lookahead), random_sentences([6])
+def test_a_stream_shows_no_later_word(lookahead, encoder):
+    scorer, (sentence,) = neural(lookahead=lookahead, encoder=encoder), random_sentences([6])
     before = emissions(scorer, sentence)
     for changed in range(6):
         features = sentence.features.clone()
@@ -92,8 +100,8 @@ def move(slots, actions, rows=None):
 
 
 @contexts
-def test_dropout_treats_the_hypotheses_of_a_sentence_alike(context, lookahead):
-    scorer = neural(context=context, lookahead=lookahead, dropout=0.5, history_size=16).train()
+def test_dropout_treats_the_hypotheses_of_a_sentence_alike(context):
+    scorer = neural(**context, dropout=0.5, history_size=16).train()
     twins = [TaggingExample(random_sentences([4])[0].features)] * 3
     space = TaggingSpace(twins, 4)
     nodes, memory = space.initial(), scorer.start(space)
@@ -116,12 +124,12 @@ def test_dropout_treats_the_hypotheses_of_a_sentence_alike(context, lookahead):
 
 
 @contexts
-def test_evaluation_drops_nothing(context, lookahead):
-    scorer = neural(context=context, lookahead=lookahead, dropout=0.5, encoder_layers=2).eval()
+def test_evaluation_drops_nothing(context):
+    scorer = neural(**context, dropout=0.5, encoder_layers=2).eval()
     sentences = random_sentences([3, 5])
     one, two = (search(scorer, sentences) for _ in range(2))
     assert torch.equal(one.nbest_scores, two.nbest_scores)
-    plain = neural(context=context, lookahead=lookahead, encoder_layers=2)
+    plain = neural(**context, encoder_layers=2)
     plain.load_state_dict(scorer.state_dict())
     assert torch.equal(one.nbest_scores, search(plain, sentences).nbest_scores)
     assert scorer.start(TaggingSpace(sentences, 4)).dropped is None
@@ -130,8 +138,8 @@ def test_evaluation_drops_nothing(context, lookahead):
 
 
 @contexts
-def test_every_weight_learns(context, lookahead):
-    scorer = neural(context=context, lookahead=lookahead)
+def test_every_weight_learns(context):
+    scorer = neural(**context)
     space = TaggingSpace(
         [
             TaggingExample(s.features, torch.tensor([0, 1, 2, 3][: len(s)]))
@@ -145,6 +153,6 @@ def test_every_weight_learns(context, lookahead):
 
 
 @contexts
-def test_only_empty_sentences(context, lookahead):
-    scorer = neural(context=context, lookahead=lookahead)
+def test_only_empty_sentences(context):
+    scorer = neural(**context)
     assert search(scorer, random_sentences([0, 0])).outputs == [[], []]

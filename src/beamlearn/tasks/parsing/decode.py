@@ -124,12 +124,21 @@ def _ways(
     shares: list[float],
 ) -> tuple[Parse, ...]:
     """The different trees among the hypotheses of a sentence, best first."""
-    names = parser.actions.names
+    names, words = parser.actions.names, slice(1, length + 1)
+    trees = [
+        Tree(tuple(path[words]), tuple(names[action] for action in made[words]))
+        for path, made in zip(heads, makers, strict=True)
+    ]
+    return different(parser, trees, scores, shares)
+
+
+def different(
+    parser: Parser, trees: Sequence[Tree], scores: Sequence[float], shares: Sequence[float]
+) -> tuple[Parse, ...]:
+    """The different trees among those that hypotheses have built, best first, without marks."""
     found: dict[Tree, Parse] = {}
-    for path, made, score, share in zip(heads, makers, scores, shares, strict=True):
-        words = slice(1, length + 1)
-        tree = Tree(tuple(path[words]), tuple(names[action] for action in made[words]))
-        tree = decode(tree) if parser.settings.encodes else tree
+    for built, score, share in zip(trees, scores, shares, strict=True):
+        tree = decode(built) if parser.settings.encodes else built
         if tree in found:
             first = found[tree]
             found[tree] = replace(first, probability=first.probability + share)

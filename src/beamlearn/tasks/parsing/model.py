@@ -9,6 +9,7 @@ from torch import Tensor
 
 from ...learning.iterates import Mixture
 from ...nn.context import Bidirectional, Convolution
+from ...nn.incremental import Incremental
 from ...search.scorer import Scorer
 from ..words import read_pretrained, word_vectors
 from .actions import LOST, Actions
@@ -126,11 +127,9 @@ def scorer_of(
         tag_size=settings.tag_size,
         word_dropout=settings.word_dropout,
     )
-    encoder = Bidirectional if settings.encoder == "lstm" else Convolution
-    context = encoder(sight.size, settings.encoder_size, settings.encoder_layers, settings.dropout)
     return NeuralParser(
         sight,
-        context,
+        encoder_of(settings, sight.size),
         SYSTEMS[settings.system],
         len(actions_of(settings, lexicon)),
         size=settings.hidden_size,
@@ -141,3 +140,13 @@ def scorer_of(
         accumulate=settings.accumulate,
         normalize=settings.normalization,
     )
+
+
+def encoder_of(settings: ParserSettings, size: int) -> Bidirectional | Convolution | Incremental:
+    """The encoder of words of a size."""
+    hidden, layers, dropout = settings.encoder_size, settings.encoder_layers, settings.dropout
+    if settings.encoder == "convolution":
+        return Convolution(size, hidden, layers, dropout)
+    if settings.lookahead == "all":
+        return Bidirectional(size, hidden, layers, dropout)
+    return Incremental(size, hidden, settings.lookahead, layers, dropout)

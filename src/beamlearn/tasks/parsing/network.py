@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from ...nn.characters import CharacterVectors
 from ...nn.context import Bidirectional, Convolution
 from ...nn.history import ActionRNN, Cell, RecurrentState
+from ...nn.incremental import Incremental
 from ...nn.lookup import Lookup
 from ...nn.words import WordVectors
 from ...search.neighbors import Move
@@ -77,7 +78,7 @@ class NeuralParser(Scorer):
     def __init__(
         self,
         sight: Sight,
-        context: Bidirectional | Convolution,
+        context: Bidirectional | Convolution | Incremental,
         system: AnySystem,
         actions: int,
         *,
@@ -103,6 +104,13 @@ class NeuralParser(Scorer):
             self.recall = nn.Linear(history_size, size, bias=False)
         self.dropout = nn.Dropout(dropout)
 
+    @property
+    def streamed(self) -> Incremental:
+        """The encoder, which must be one that can read words as they come."""
+        if not isinstance(self.context, Incremental):
+            raise TypeError("A stream needs an encoder that does not read sentences backward.")
+        return self.context
+
     def start(self, space: ParsingSpace) -> NeuralParserMemory:
         words = self.dropout(self.sight(space.features[:, 1:]))
         context = self.dropout(self.context(words, space.lengths))
@@ -115,6 +123,20 @@ class NeuralParser(Scorer):
         return NeuralParserMemory(
             Lookup(seen.view(-1, self.size)), seen.shape[1], recalled, dropped
         )
+
+    def hear(
+        self, memory: NeuralParserMemory, context: Float[Tensor, "1 context"]
+    ) -> NeuralParserMemory:
+        """Add a word, in its context, to the only sentence; without gradients.
+
+        There is room for more words than there are, so that what is known is rarely copied.
+        """
+        table, place = memory.seen.table, memory.words * len(self.system.positions)
+        row = self.look(context).view(-1, self.size)
+        if place + len(row) > len(table):
+            table = nn.functional.pad(table, (0, 0, 0, max(len(row), len(table))))
+        table[place : place + len(row)] = row
+        return replace(memory, seen=Lookup(table), words=memory.words + 1)
 
     def score(self, memory: NeuralParserMemory, nodes: Parsed) -> Float[Tensor, "batch k a"]:
         words = self.system.words(nodes)

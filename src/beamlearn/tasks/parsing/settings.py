@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from ...training.settings import Learning
-from ..settings import Count, Experiment, Files, Size, WordSettings
+from ..settings import Count, Experiment, Files, Lookahead, Size, WordSettings
 
 Cost = Literal["labeled", "unlabeled"]
 
@@ -35,6 +35,9 @@ class ParserSettings(WordSettings):
     """Number of filters over characters."""
     encoder: Literal["lstm", "convolution"] = "lstm"
     """Sentence encoder: an LSTM in both directions, or a lighter convolution."""
+    lookahead: Lookahead = "all"
+    """Number of words after the next one that the parser sees, or all. With a number it can work
+    as the words come."""
     encoder_size: Size = 200
     """Size of the sentence encoder; of an LSTM, in each direction."""
     encoder_layers: Size = 1
@@ -56,6 +59,15 @@ class ParserSettings(WordSettings):
             raise ValueError(
                 "`crossing` must be keep for the system covington, which builds crossing arcs "
                 f"itself, got {self.crossing!r}; leave it out"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_lookahead(self) -> "ParserSettings":
+        if self.lookahead != "all" and self.encoder == "convolution":
+            raise ValueError(
+                "`lookahead` must be all for `encoder` = convolution, which looks to both sides, "
+                f"got {self.lookahead}; leave it out, or set `encoder` to lstm"
             )
         return self
 

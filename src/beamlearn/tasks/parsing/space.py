@@ -12,6 +12,7 @@ from torch.nn.utils.rnn import pad_sequence
 from ...search.neighbors import Move
 from ...search.oracle import Oracle
 from ...search.space import Expansion, SearchSpace
+from ..stream import ENDLESS
 from .actions import LOST, Actions
 from .building import build
 from .gold import Gold
@@ -29,6 +30,8 @@ class ParsingExample:
     """The right heads, where they are known; `LOST` where no action makes the right arc."""
     relations: Int[Tensor, " words"] | None = None
     projective: bool = True
+    ended: bool = True
+    """False: more words may come, and no word is the last one."""
 
     def __len__(self) -> int:
         return self.features.shape[0]
@@ -50,7 +53,8 @@ class ParsingSpace(SearchSpace[Parsed]):
             raise ValueError("`sentences` must have at least one sentence, got none.")
         self.system, self.actions = system, actions
         self.features = _numbered([s.features for s in sentences], 0).to(device)
-        self.lengths = torch.tensor([len(s) for s in sentences], device=device)
+        lengths = [len(s) if s.ended else ENDLESS for s in sentences]
+        self.lengths = torch.tensor(lengths, device=device)
         self.gold: Gold | None = None
         if all(s.heads is not None for s in sentences):
             self.gold = Gold(

@@ -1,6 +1,6 @@
 """A linear tagger with hashed features, as in CRFsuite."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, final
 from zlib import crc32
@@ -31,24 +31,31 @@ def hashed_features(
     are looked at; a stream has `after=0`.
     """
     padded = [*["<"] * before, *(word.lower() for word in words), *[">"] * after]
-    rows = []
-    for place, word in enumerate(words):
-        window = padded[place : place + before + 1 + after]
-        names = [f"word={word}", f"low={word.lower()}"]
-        names += [f"affix={affix}" for affix in affixes_of(word, 4)]
-        names += [f"at{j - before}={w}" for j, w in enumerate(window) if j != before]
-        names += [f"pair{j - before}={' '.join(window[j : j + 2])}" for j in range(len(window) - 1)]
-        rows.append([crc32(name.encode()) for name in names])
+    rows = [
+        hashed_word(word, padded[place : place + before + 1 + after], before)
+        for place, word in enumerate(words)
+    ]
     width = 2 + len(affixes_of("", 4)) + 2 * (before + after)
     return torch.tensor(rows, dtype=torch.long).view(len(rows), width)
+
+
+def hashed_word(word: str, window: Sequence[str], before: int) -> list[int]:
+    """Hash the features of a word in a window of small letters with `before` words before it."""
+    names = [f"word={word}", f"low={word.lower()}"]
+    names += [f"affix={affix}" for affix in affixes_of(word, 4)]
+    names += [f"at{j - before}={w}" for j, w in enumerate(window) if j != before]
+    names += [f"pair{j - before}={' '.join(window[j : j + 2])}" for j in range(len(window) - 1)]
+    return [crc32(name.encode()) for name in names]
 
 
 @dataclass(frozen=True)
 class LinearTaggerMemory:
     """The scores from the words alone, and the last two tags of each hypothesis."""
 
-    emissions: tuple[Float[Tensor, "examples tags"], ...]
-    words: Int[Tensor, "words examples"]
+    emissions: Sequence[Tensor] | Mapping[int, Tensor]
+    """Word by word, the part of the scores that is the same for all hypotheses."""
+    words: Sequence[Tensor] | Mapping[int, Tensor]
+    """Word by word, the hashed word of each example."""
     last: Int[Tensor, "batch k"]
     second_last: Int[Tensor, "batch k"]
 
@@ -71,7 +78,7 @@ class LinearTagger(Scorer):
         self.tags, self.buckets = tags, buckets
         self.theta = nn.Parameter(torch.zeros(buckets))
 
-    def _dot(self, features: Int[Tensor, "*shape f"]) -> Float[Tensor, "*shape tags"]:
+    def dot(self, features: Int[Tensor, "*shape f"]) -> Float[Tensor, "*shape tags"]:
         """theta . phi(features, tag) of every tag."""
         tags = torch.arange(self.tags, device=features.device)
         mixed = (features[..., None] * _SPREAD + (tags + 1) * _TAG) & 0x7FFFFFFFFFFF
@@ -80,18 +87,19 @@ class LinearTagger(Scorer):
 
     def start(self, space: TaggingSpace) -> LinearTaggerMemory:
         none = torch.full((len(space), 1), self.tags, device=space.lengths.device)
-        emissions = self._dot(space.features).unbind(dim=1)
-        return LinearTaggerMemory(emissions, space.features[..., 0].t(), none, none + 1)
+        emissions = self.dot(space.features).unbind(dim=1)
+        words = space.features[..., 0].unbind(dim=1)
+        return LinearTaggerMemory(emissions, words, none, none + 1)
 
     def score(
         self, memory: LinearTaggerMemory, nodes: TaggingPosition
     ) -> Float[Tensor, "batch k tags"]:
-        word = memory.words[nodes.word, nodes.examples][:, None]
+        word = memory.words[nodes.word][nodes.examples][:, None]
         last = memory.last + 1
         history = torch.stack(
             [last, last * 4096 + memory.second_last + 1, last * _PAIR + word], dim=-1
         )
-        return self._dot(history) + memory.emissions[nodes.word][nodes.examples][:, None]
+        return self.dot(history) + memory.emissions[nodes.word][nodes.examples][:, None]
 
     def advance(
         self, memory: LinearTaggerMemory, nodes: TaggingPosition, move: Move

@@ -77,10 +77,8 @@ class Tagger:
         numbers = None if tags is None else self.lexicon.number_tags(tags)
         if self.settings.model == "neural":
             return TaggingExample(self.lexicon.number_words(words), numbers)
-        whole = self.settings.context == "sentence"
-        return TaggingExample(
-            hashed_features(words, 2, 2 if whole else self.settings.lookahead), numbers
-        )
+        ahead = self.settings.ahead
+        return TaggingExample(hashed_features(words, 2, 2 if ahead is None else ahead), numbers)
 
     def space(self, batch: Sequence[TaggingExample]) -> TaggingSpace:
         """The search space of a batch."""
@@ -98,8 +96,9 @@ def scorer_of(
     return NeuralTagger(
         word_vectors(settings, lexicon, pretrained),
         tags,
-        context=settings.context,
-        lookahead=settings.lookahead,
+        context="sentence" if settings.ahead is None else "streaming",
+        lookahead=settings.ahead or 0,
+        encoder=settings.encoder,
         encoder_size=settings.encoder_size,
         encoder_layers=settings.encoder_layers,
         history=settings.history,

@@ -1,5 +1,6 @@
 """A neural tagger: words in context, and a memory of the tags of each hypothesis."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, final
 
@@ -9,6 +10,7 @@ from torch import Tensor, nn
 
 from ...nn.context import Bidirectional, Lookahead
 from ...nn.history import ActionRNN, Cell, RecurrentState
+from ...nn.incremental import Incremental
 from ...nn.words import WordVectors
 from ...search.neighbors import Move
 from ...search.scorer import Scorer
@@ -21,7 +23,7 @@ Context = Literal["streaming", "sentence"]
 class NeuralTaggerMemory:
     """The scores from the words alone, and the recurrent state of each hypothesis."""
 
-    emissions: tuple[Float[Tensor, "examples tags"], ...]
+    emissions: Sequence[Tensor] | Mapping[int, Tensor]
     """Word by word, the part of the scores that is the same for all hypotheses."""
     recalled: RecurrentState
     dropped: Float[Tensor, "batch 1 size"] | None
@@ -39,6 +41,7 @@ class NeuralTagger(Scorer):
         *,
         context: Context = "streaming",
         lookahead: int = 0,
+        encoder: Literal["window", "lstm"] = "window",
         encoder_size: int = 128,
         encoder_layers: int = 1,
         history: Cell = "lstm",
@@ -51,15 +54,24 @@ class NeuralTagger(Scorer):
         super().__init__()
         self.accumulate, self.normalize = accumulate, normalize
         self.words = words
-        self.context: Lookahead | Bidirectional
-        if context == "streaming":
-            self.context = Lookahead(words.size, lookahead)
-        else:
+        self.context: Lookahead | Incremental | Bidirectional
+        if context == "sentence":
             self.context = Bidirectional(words.size, encoder_size, encoder_layers, dropout)
+        elif encoder == "lstm":
+            self.context = Incremental(words.size, encoder_size, lookahead, encoder_layers, dropout)
+        else:
+            self.context = Lookahead(words.size, lookahead)
         self.emit = nn.Linear(self.context.size, tags)
         self.history = ActionRNN(tags, history_size, tag_size, history)
         self.recall = nn.Linear(history_size, tags, bias=False)
         self.dropout = nn.Dropout(dropout)
+
+    @property
+    def streamed(self) -> Lookahead | Incremental:
+        """The encoder, which must be one that can read words as they come."""
+        if isinstance(self.context, Bidirectional):
+            raise TypeError("A stream needs an encoder that does not read sentences backward.")
+        return self.context
 
     def start(self, space: TaggingSpace) -> NeuralTaggerMemory:
         seen = self.dropout(self.words(space.features))

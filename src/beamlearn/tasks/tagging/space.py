@@ -12,6 +12,7 @@ from torch.nn.utils.rnn import pad_sequence
 from ...search.neighbors import Move
 from ...search.oracle import Oracle
 from ...search.space import Expansion, SearchSpace
+from ..stream import ENDLESS
 
 UNSEEN = -1
 """The number of a tag that no action stands for: to choose right is impossible."""
@@ -25,6 +26,8 @@ class TaggingExample:
     """What a scorer sees of each word."""
     tags: Int[Tensor, " words"] | None = None
     """The right tags, where they are known; `UNSEEN` for those that have no number."""
+    ended: bool = True
+    """False: more words may come, and no word is the last one."""
 
     def __len__(self) -> int:
         return self.features.shape[0]
@@ -60,7 +63,8 @@ class TaggingSpace(SearchSpace[TaggingPosition]):
         if not sentences:
             raise ValueError("`sentences` must have at least one sentence, got none.")
         self.features = _padded([s.features for s in sentences]).to(device)
-        self.lengths = torch.tensor([len(s) for s in sentences], device=device)
+        lengths = [len(s) if s.ended else ENDLESS for s in sentences]
+        self.lengths = torch.tensor(lengths, device=device)
         self.tags = tags
         self.names = names
         self.pairs, self.first = pairs, first
@@ -68,7 +72,7 @@ class TaggingSpace(SearchSpace[TaggingPosition]):
         if all(s.tags is not None for s in sentences):
             self.gold = _padded([s.tags for s in sentences if s.tags is not None]).to(device)
         self.max_steps = max(len(s) for s in sentences) + 1
-        self.some_empty = any(len(s) == 0 for s in sentences)
+        self.some_empty = 0 in lengths
 
     def __len__(self) -> int:
         return len(self.lengths)
