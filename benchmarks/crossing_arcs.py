@@ -38,7 +38,9 @@ def entries(data: Path, _: Path) -> Iterator[Entry]:
     """One training for each way."""
     train, dev, test = (str(data / f"{part}.conllu.gz") for part in ("train", "dev", "test"))
     for name, parser in ROWS.items():
-        learning = Learning(width=Ramp(4, 4), epochs=5, learning_rate=4e-3, patience=0)
+        learning = Learning(
+            algorithm="continue", width=Ramp(4, 4), epochs=5, learning_rate=4e-3, patience=0
+        )
         files = Files(train=train, dev=dev)
         experiment = ParsingExperiment(data=files, parser=parser, learning=learning)
         yield Entry(f"{name}-seed0", experiment, (1, 4), test)

@@ -55,7 +55,7 @@ class Ours:
     def __init__(self, train: ParsedSentences, epochs: int) -> None:
         self.parser = Parser.build(LIGHT, train)
         self.examples = examples_of(self.parser, train)
-        self.choices = Learning()
+        self.choices = Learning(algorithm="continue")
         self.optimizer = torch.optim.Adam(self.parser.scorer.parameters(), lr=3e-3, fused=True)
         rounds = epochs * -(-len(train) // BATCH)
         self.schedule = torch.optim.lr_scheduler.LinearLR(self.optimizer, 1.0, 0.02, rounds)

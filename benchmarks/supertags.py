@@ -41,9 +41,10 @@ def entries(data: Path, _: Path) -> Iterator[Entry]:
     """The main rows first, three seeds each; then the grid."""
     for seed in SEEDS:
         yield entry(data, "likelihood", seed, algorithm="log_likelihood")
-        yield entry(data, "continue-log_loss_neighbors-8", seed)
+        yield entry(data, "continue-log_loss_neighbors-8", seed, algorithm="continue")
     for width in (1, 2, 4):
-        yield entry(data, f"continue-log_loss_neighbors-{width}", 0, width=str(width))
+        name = f"continue-log_loss_neighbors-{width}"
+        yield entry(data, name, 0, algorithm="continue", width=str(width))
     for strategy in STRATEGIES:
         for loss in LOSSES:
             if (strategy, loss) == ("continue", "log_loss_neighbors"):

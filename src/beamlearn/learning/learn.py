@@ -238,7 +238,7 @@ class BestOnValidation:
 
     def __init__(self, model: nn.Module) -> None:
         self.model = model
-        self.costs = (float("inf"),)
+        self.costs: tuple[float, ...] = (float("inf"),)
         self.since_best = 0
         """The number of offers since the best one, for early stopping."""
         self.state: dict[str, Tensor] | None = None

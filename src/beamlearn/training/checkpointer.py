@@ -58,7 +58,7 @@ class Checkpointer:
 
 def round_record(round: Round, each: bool = False) -> dict[str, Any]:
     """The line of a round in rounds.jsonl; if asked, with what certificates need of `each` one."""
-    means = {
+    means: dict[str, Any] = {
         "round": round.number,
         "width": round.width,
         "examples": len(round.losses),

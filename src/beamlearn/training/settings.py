@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast, get_args
 
 from pydantic import (
     AfterValidator,
@@ -124,7 +124,7 @@ class Learning(Settings):
     """The choices of the meta-algorithm, and those of the optimizer under it."""
 
     algorithm: Annotated[str, one_of(ROW_NAMES, "algorithm")] = Field(
-        default=None,
+        default=cast(str, None),  # `_choose_algorithm` decides
         description="Training algorithm. It sets the strategy, the loss and the width. "
         f"{DEFAULT_ALGORITHM}: likelihood, and with a small weight the loss along the learned "
         f"beams. One of the paper's Table 1: {', '.join(ALGORITHM_NAMES)}; or a baseline: "

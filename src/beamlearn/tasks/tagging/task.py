@@ -8,6 +8,7 @@ from ...data.text import DataError
 from ...evaluation.evaluate import Evaluation
 from ...evaluation.metric import Metric
 from ...training.settings import SettingsError
+from ..decoding import in_order
 from ..task import Options, PredictionRequest, Ranges, Subject, TaskSpec
 from .bio import is_bio, span_scores
 from .decode import tag
@@ -89,7 +90,7 @@ class TaggingTask(TaskSpec[TaggingExperiment, TaggedSentences, Tagger]):
         """The cost; for spans, what is missing of their F1."""
         if not is_bio(model.lexicon.tags):
             return found.cost
-        tags = [tagging.tags for tagging in tag(model, validation.words, width)]
+        tags = [tagging.tags for tagging in in_order(tag(model, validation.words, width))]
         return 1 - span_scores(validation.tags, tags)["f1"]
 
     def describe_validation(self, found: Evaluation, validation: TaggedSentences) -> str:
