@@ -229,7 +229,7 @@ def test_settings_come_from_toml_and_the_command_line_wins(data, tmp_path, capsy
 @pytest.mark.parametrize(
     ("grid", "cells"),
     [
-        ({"algorithms": None, "losses": None}, ["log_likelihood-1", "continue-2"]),
+        ({"algorithms": None, "losses": None}, ["log_likelihood-1", "joint-2"]),
         (
             {"algorithms": "dagger,bso", "losses": None, "widths": "1,4"},
             ["dagger-1", "bso-1", "bso-4"],

@@ -112,7 +112,7 @@ def test_files_alone_are_enough(tmp_path):
     assert beamlearn("train", "transduce", "--train", tmp_path / "t.tsv", "--out", out) == 0
     config = json.loads((out / "config.json").read_text())
     assert config["transducer"]["target_tokens"] == "characters"
-    assert config["learning"]["algorithm"] == "continue"
+    assert config["learning"]["algorithm"] == "joint"
 
 
 # --- predict -------------------------------------------------------------------------------------

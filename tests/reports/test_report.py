@@ -97,7 +97,8 @@ def test_a_run(a_run, tmp_path, capsys):
     rows = json.loads(capsys.readouterr().out)["results"]
     rates = {row["width"]: row["accuracy"] for row in rows}
     what, number, wide = told(found["summary"])
-    assert "trained on train.conllu for 3 epochs with the strategy continue, the loss log" in what
+    assert "trained on train.conllu for 3 epochs with the strategy continue, the loss " in what
+    assert "likelihood + 0.1 x log_loss_neighbors(best='all')" in what
     assert what.endswith("and a beam of 2.")
     assert f"(14 examples), accuracy is {100 * rates[2]:.2f} % with a beam of 2." in number
     if f"{rates[1]:.4f}" == f"{rates[8]:.4f}":
@@ -234,10 +235,30 @@ def test_many_rounds_are_put_together():
     assert learning_curves(Log.of([])) is None
 
 
+def validations(*costs):
+    """A log in which the cheapest epoch so far is the best one."""
+    least, lines = inf, []
+    for epoch, cost in enumerate(costs, 1):
+        lines.append({"epoch": epoch, "validation_cost": cost, "best": cost <= least})
+        least = min(least, cost) if isfinite(cost) else least
+    return lines
+
+
+def test_the_model_is_that_of_the_last_epoch_that_was_best():
+    lines = [
+        {"epoch": epoch, "validation_cost": cost, "best": best}
+        for epoch, cost, best in ((0, 1.0, True), (1, 2.0, True), (2, 0.5, False))
+    ]
+    assert Log.of(lines).best == 1
+
+
 def test_the_best_epoch_in_words():
-    lines = [{"epoch": e, "validation_cost": c} for e, c in ((1, 3.0), (2, 1.5), (3, 2.0))]
+    lines = validations(3.0, 1.5, 2.0)
     (sentence,) = learning_curves(Log.of(lines)).sentences
-    assert "lowest after epoch 2, 1.5; after the last epoch it is 2." in sentence
+    assert sentence == (
+        "The model is that of epoch 2, whose cost on the validation set is 1.5; after the last "
+        "epoch it is 2."
+    )
     assert "that is the last epoch" in learning_curves(Log.of(lines[:2])).sentences[0]
     only = learning_curves(Log.of([{**ROUND, "round": 1}, {**lines[0], "round": 1}]))
     assert "There was one validation, with a cost of 3 per example." in only.sentences
@@ -268,10 +289,10 @@ def test_any_loss_is_drawn_as_far_as_it_can_be(losses):
 
 def test_a_validation_that_is_not_finite_is_not_the_best():
     costs = (nan, 2.0, 1.0, inf)
-    log = Log.of([{"epoch": e, "validation_cost": c} for e, c in enumerate(costs, 1)])
+    log = Log.of(validations(*costs))
     assert log.best == 2
     part = learning_curves(log)
-    assert "lowest after epoch 3, 1;" in part.sentences[0]
+    assert "The model is that of epoch 3, whose cost" in part.sentences[0]
     assert [row["epoch"] for row in part.figures[0].rows] == [2, 3]
     assert compared_curves({"a": [log]}).figures[0].rows == part_rows("a", {2: 2.0, 3: 1.0})
     assert compared_curves({"a": [Log.of([{"epoch": 1, "validation_cost": nan}])]}) is None
@@ -283,7 +304,7 @@ def part_rows(line, costs):
 
 def test_an_epoch_without_rounds():
     lines = [{**ROUND, "round": t} for t in (1, 2, 3)]
-    ends = [{"epoch": e, "round": 3, "validation_cost": 1.0} for e in (1, 2)]
+    ends = [{**line, "round": 3} for line in validations(1.0, 1.0)]
     assert (
         "From the first tenth of the rounds" in learning_curves(Log.of(lines + ends)).sentences[0]
     )

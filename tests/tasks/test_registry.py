@@ -183,5 +183,5 @@ def test_another_task_is_compared_in_processes_of_its_own(tmp_path):
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    assert "continue-2" in done.stdout
+    assert "joint-2" in done.stdout
     assert "sorted words" in done.stdout

@@ -251,7 +251,7 @@ def test_the_judge_chooses_the_epoch_and_the_cost_decides_between_equals(monkeyp
 @pytest.mark.parametrize(
     ("costs", "patience", "epochs"),
     [
-        ([3.0, 2.0, 2.0, 2.5, 1.0], 2, 4),  # as good is not better
+        ([3.0, 2.0, 2.0, 2.5, 1.0], 2, 4),  # as good is kept, but no reason to go on
         ([3.0, 2.0, 2.5, 1.0, 1.5], 2, 5),
         ([1.0, 1.0, 0.0, 0.0, 0.0], 1, 2),
         ([1.0, 2.0, 2.0, 2.0, 2.0], None, 5),
@@ -267,10 +267,9 @@ def test_early_stopping(monkeypatch, costs, patience, epochs):
             events.append(event)
             states.append(steps.state()[0])
     assert [event.stop for event in events] == [*[False] * (epochs - 1), True]
-    cheapest = min(range(epochs), key=lambda i: costs[i])
-    assert [e.best for e in events] == [c < min(costs[:i], default=9) for i, c in enumerate(costs)][
-        :epochs
-    ]
+    cheapest = max(range(epochs), key=lambda i: (-costs[i], i))  # the last of equals
+    expected = [cost <= min(costs[:i], default=9) for i, cost in enumerate(costs)]
+    assert [event.best for event in events] == expected[:epochs]
     assert steps.best.cost == costs[cheapest]
     for name, tensor in steps.best.state.items():
         assert torch.equal(tensor, states[cheapest][f"model.{name}"])

@@ -226,6 +226,8 @@ def minibatches(
 class BestOnValidation:
     """Remember the parameters with the lowest validation cost: the last line of LEARN.
 
+    Of equally good ones the last are kept, as they have learned the longest.
+
     >>> import torch
     >>> model = torch.nn.Linear(1, 1)
     >>> best = BestOnValidation(model)
@@ -240,7 +242,7 @@ class BestOnValidation:
         self.model = model
         self.costs: tuple[float, ...] = (float("inf"),)
         self.since_best = 0
-        """The number of offers since the best one, for early stopping."""
+        """The number of offers since the cost was last lowered, for early stopping."""
         self.state: dict[str, Tensor] | None = None
         """The best parameters."""
 
@@ -250,12 +252,12 @@ class BestOnValidation:
         return self.costs[0]
 
     def offer(self, *costs: float) -> bool:
-        """Record the validation cost of the current parameters; True if it is the lowest."""
-        better = costs < self.costs
-        self.since_best = 0 if better else self.since_best + 1
-        if better:
+        """Record the validation cost of the current parameters; True if none was lower."""
+        self.since_best = 0 if costs < self.costs else self.since_best + 1
+        best = costs <= self.costs
+        if best:
             self.costs, self.state = costs, deepcopy(self.model.state_dict())
-        return better
+        return best
 
     def restore(self) -> None:
         """Put the best parameters back into the model."""

@@ -34,8 +34,9 @@ class Log:
 
     @property
     def best(self) -> int | None:
-        """The number of the validation with the lowest cost; the first of equals."""
-        return lowest([line["validation_cost"] for line in self.validations])
+        """The number of the validation whose weights are kept: the last that was best."""
+        best = [place for place, line in enumerate(self.validations) if line["best"]]
+        return best[-1] if best else None
 
 
 def lowest(costs: Sequence[float]) -> int | None:
@@ -59,6 +60,9 @@ def learning_curves(log: Log) -> Section | None:
             curve("loss", "Loss per example", "loss per example", windows),
             curve("increases", "Cost increases per example", "cost increases per example", windows),
         ]
+        if "likelihood_loss" in log.rounds[0]:
+            title = "Loss of the right outputs (minus their log-likelihood) per example"
+            figures.append(curve("likelihood_loss", title, "loss per example", windows))
         shares = [mean(window, "on_policy") for window in windows]
         if min(shares) < 1:
             title = "Trajectories that follow the learned policy"
@@ -142,7 +146,7 @@ def validated(log: Log) -> str:
         if log.best == len(costs) - 1
         else f"after the last epoch it is {costs[-1]:.4g}"
     )
-    return f"The cost on the validation set is lowest after epoch {epoch}, {found:.4g}; {after}."
+    return f"The model is that of epoch {epoch}, whose cost on the validation set is {found:.4g}; {after}."
 
 
 def validation_point(line: Mapping[str, Any]) -> Point:

@@ -31,7 +31,7 @@ class Validation:
     loss: float
     """What the best epoch is chosen by: the task's own number, less is better."""
     best: bool
-    """Is it the best so far? Where the losses are equal, the cost decides."""
+    """Is none better so far? Where the losses are equal, the cost decides."""
     stop: bool
     """Was it the last one, because the epochs or the patience are over?"""
 
