@@ -103,7 +103,7 @@ def test_the_demo_writes_what_it_says(demo):
     assert all(0 <= row["accuracy"] <= 1 and 0 <= row["f1"] <= 1 for row in numbers["results"])
     assert len(numbers["example"]["labels"]) == len(numbers["example"]["beam"]["places"])
     likelihood, beam = (load(out / name)[1] for name in ("likelihood", "beam"))
-    assert beam.learning.algorithm == "continue"
+    assert beam.learning.algorithm == "joint"
     same = {"algorithm": "log_likelihood", "width": Ramp(1, 1)}
     assert likelihood.learning == beam.learning.model_copy(update=same)
     normalized = {"normalize": "log_softmax"}

@@ -146,7 +146,10 @@ def validated(log: Log) -> str:
         if log.best == len(costs) - 1
         else f"after the last epoch it is {costs[-1]:.4g}"
     )
-    return f"The model is that of epoch {epoch}, whose cost on the validation set is {found:.4g}; {after}."
+    return (
+        f"The model is that of epoch {epoch}, whose cost on the validation set is {found:.4g}; "
+        f"{after}."
+    )
 
 
 def validation_point(line: Mapping[str, Any]) -> Point:
