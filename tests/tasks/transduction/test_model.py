@@ -421,11 +421,11 @@ def eager_to_end(scorer, number):
         ("transformer", {"learning_rate": 0.005, "epochs": 50, "feedforward": 64}),
     ],
 )
-@pytest.mark.parametrize(("algorithm", "width"), [("log_likelihood", 1), ("continue", 4)])
+@pytest.mark.parametrize(("algorithm", "width"), [("log_likelihood", 1), ("joint", 4)])
 def test_it_learns_to_reverse_strings(model, options, algorithm, width):
-    sources = ["".join(letters) for n in (1, 2, 3) for letters in product("abc", repeat=n)]
+    sources = ["".join(letters) for n in (1, 2, 3) for letters in product("ab", repeat=n)]
     targets = [source[::-1] for source in sources]
-    small = {"size": 32, "batch_size": 8, "dropout": 0, "length_extra": 2, "patience": 0}
+    small = {"size": 32, "batch_size": 4, "dropout": 0, "length_extra": 2, "patience": 0}
     transducer = bl.BeamTransducer(
         model=model, algorithm=algorithm, width=width, **small, **options
     )
