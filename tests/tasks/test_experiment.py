@@ -350,6 +350,30 @@ def test_warm_start_takes_the_weights_over(trained, tmp_path):
     assert first.losses.mean() < next(iter(cold.training)).losses.mean()
 
 
+@pytest.mark.parametrize(
+    ("network", "learning", "weight"),
+    [
+        ({"context": "streaming"}, {}, 0.3),
+        ({"context": "sentence"}, {}, 0.1),
+        ({"context": "auto", "lookahead": 2}, {}, 0.3),
+        ({"context": "streaming"}, {"beam_weight": 0.05}, 0.05),
+        ({"context": "streaming"}, {"algorithm": "continue"}, None),
+    ],
+)
+def test_the_weight_of_the_beam_depends_on_what_the_model_sees(tmp_path, network, learning, weight):
+    decided = experiment(tmp_path, network=network, **learning).resolved()
+    at = decided.learning.weight_at(9)
+    assert (None if at is None else at(1)) == weight
+    assert decided.resolved() == decided
+
+
+def test_a_warm_start_weighs_the_beam_by_the_network_that_it_takes_over(trained, tmp_path):
+    chosen = experiment(tmp_path, warm_start=trained, network={"context": "auto"})
+    prepared = begin(chosen, tmp_path / "run")
+    assert prepared.experiment.learning.weight_at(9)(1) == 0.3
+    assert resume(tmp_path / "run").experiment == prepared.experiment
+
+
 def test_warm_start_takes_the_network_over(trained, tmp_path):
     chosen = experiment(tmp_path, warm_start=trained, network={"dropout": 0.6})
     prepared = begin(chosen, tmp_path / "run")

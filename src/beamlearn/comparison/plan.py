@@ -41,7 +41,7 @@ class Cell:
     @property
     def choices(self) -> dict[str, str]:
         """What makes it another one than the others."""
-        learning = self.learning
+        learning = self.experiment.resolved().learning
         rolled = type(learning.row.strategy)
         row_strategy = next(name for name, made in STRATEGIES.items() if made is rolled)
         loss, weights = learning.surrogate.__name__, learning.weights

@@ -32,6 +32,9 @@ def parameters_of(experiment: Experiment) -> dict[str, Any]:
         automatic = settings.model_copy(update={name: "auto"})
         if automatic.resolved(learning) == settings.resolved(learning):
             settings = automatic
+    bare = learning.model_copy(update={"beam_weight": None})
+    if bare.weighted(sees_all=settings.sees_all) == learning:
+        learning = bare
     ramps = {name: number(getattr(learning, name)) for name in ("width", "beta", "beam_weight")}
     chosen = learning.model_dump(exclude=RUN_ONLY)
     if learning.algorithm == usual_algorithm(chosen):

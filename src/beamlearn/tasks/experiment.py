@@ -168,7 +168,7 @@ def inherited(task: TaskSpec[E, D, M], experiment: E) -> E:
     if experiment.warm_start is None:
         return experiment
     kept = read_experiment(task, Run.open(experiment.warm_start))
-    return experiment.with_settings(taken_over(kept.settings, experiment.settings))
+    return experiment.with_settings(taken_over(kept.settings, experiment.settings)).weighted()
 
 
 def first_model(task: TaskSpec[E, D, M], experiment: E, train: D, device: str) -> M:

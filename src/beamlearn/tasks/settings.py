@@ -57,6 +57,11 @@ class ModelSettings(Settings):
         """`normalize` as a scorer takes it."""
         return "log_softmax" if self.normalize == "log_softmax" else None
 
+    @property
+    def sees_all(self) -> bool:
+        """Does a model see all of the input before its first decision?"""
+        return True
+
     def resolved(self: Model, learning: Learning) -> Model:
         """The same with `auto` decided."""
         if self.normalize != "auto":
@@ -140,4 +145,9 @@ class Experiment(Settings):
         """
         if self.warm_start is not None:
             return self
-        return self.with_settings(self.settings.resolved(self.learning))
+        return self.with_settings(self.settings.resolved(self.learning)).weighted()
+
+    def weighted(self: Same) -> Same:
+        """The same with the weight of the beam's loss decided by what the model sees."""
+        learning = self.learning.weighted(sees_all=self.settings.sees_all)
+        return self.model_copy(update={"learning": learning})

@@ -174,10 +174,6 @@ class TaskSpec(ABC, Generic[E, D, M]):
         """What bounds its losses, if anything is known."""
         return None
 
-    def sees_all(self, model: M) -> bool:
-        """Does a model see all of the input before its first decision?"""
-        return True
-
     @abstractmethod
     def describe_data(self, model: M, examples: int) -> str:
         """What there is to learn from so many examples, in words."""

@@ -114,6 +114,10 @@ BetaRamp = Annotated[Ramp, BeforeValidator(read_probabilities), PlainSerializer(
 WeightRamp = Annotated[Ramp, BeforeValidator(read_weights), PlainSerializer(str)]
 
 
+BLIND_WEIGHT = 0.3
+"""The weight of the beam's loss in `joint` for models that do not see all of the input."""
+
+
 def usual_algorithm(choices: Mapping[str, Any]) -> str:
     """The algorithm where none is named: the default, or the paper's where parts are chosen."""
     chosen = any(choices.get(name) is not None for name in ("strategy", "loss"))
@@ -148,8 +152,9 @@ class Learning(Settings):
     training. (default: set by the algorithm)"""
     beam_weight: WeightRamp | None = None
     """Weight of the loss along the learned beams, beside the likelihood of the right path, which
-    has weight 1. Two numbers, as in 0:0.1, change it evenly during training. (default: set by the
-    algorithm: 0.1 with joint, the loss alone with others)"""
+    has weight 1. Two numbers, as in 0:0.1, change it evenly during training. (default: with joint
+    0.1, or 0.3 where the model decides before it has seen all of the input; the loss alone with
+    others)"""
     beam_start: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """Share of the rounds that are of likelihood alone, before the loss along the learned beams
     joins."""
@@ -328,6 +333,15 @@ class Learning(Settings):
         """The weight of the loss in the course of training, as chosen or as the row has it."""
         weight = self.row.beam_weight if self.beam_weight is None else self.beam_weight
         return weight if isinstance(weight, Ramp | None) else Ramp(weight, weight)
+
+    def weighted(self, *, sees_all: bool) -> "Learning":
+        """The same with a larger weight where a model decides before it has seen all of the input.
+
+        There the beam can keep what later input decides on, and more is learned from its loss.
+        """
+        if sees_all or self.beam_weight is not None or self.weights is None:
+            return self
+        return self.model_copy(update={"beam_weight": Ramp(BLIND_WEIGHT, BLIND_WEIGHT)})
 
     def weight_at(self, rounds: int) -> Callable[[int], float] | None:
         """The weight of the loss as a function of the round; None: it is alone."""

@@ -75,7 +75,7 @@ def findings(
     metric = main_metric(task.metrics, list(rows.values()))
     evaluations = {one.width: one.evaluation for one in reports}
     values = {width: float(row[metric.name]) for width, row in rows.items()}
-    sees_all = task.sees_all(model)
+    sees_all = model.settings.sees_all
     return Findings.of(evaluations, metric, values, trained=trained, sees_all=sees_all)
 
 
@@ -130,7 +130,7 @@ def closing_line(
         {1: greedy, USUAL: beam.evaluation},
         metric,
         {USUAL: float(row[metric.name])},
-        sees_all=task.sees_all(model),
+        sees_all=model.settings.sees_all,
     )
     assert found.verdict is not None  # there are both widths
     return f"{falls(found.main, 'validation examples')} {found.verdict.conclusion}"

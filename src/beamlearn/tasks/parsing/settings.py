@@ -62,6 +62,10 @@ class ParserSettings(WordSettings):
             )
         return self
 
+    @property
+    def sees_all(self) -> bool:
+        return self.lookahead == "all"
+
     @model_validator(mode="after")
     def _check_lookahead(self) -> "ParserSettings":
         if self.lookahead != "all" and self.encoder == "convolution":

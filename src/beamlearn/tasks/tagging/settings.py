@@ -76,6 +76,10 @@ class TaggerSettings(WordSettings):
             return self.lookahead
         return 0 if self.context == "streaming" else None
 
+    @property
+    def sees_all(self) -> bool:
+        return self.ahead is None
+
     def resolved(self, learning: Learning) -> "TaggerSettings":
         whole = self.ahead is None
         chosen = {

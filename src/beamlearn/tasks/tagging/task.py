@@ -75,9 +75,6 @@ class TaggingTask(TaskSpec[TaggingExperiment, TaggedSentences, Tagger]):
     def sample(self, model: Tagger) -> TaggingExample:
         return model.encode(["word"], model.lexicon.tags[:1])
 
-    def sees_all(self, model: Tagger) -> bool:
-        return model.settings.context == "sentence"
-
     def ranges(self, model: Tagger) -> Ranges | None:
         if not isinstance(model.scorer, LinearTagger) or model.settings.constrained:
             return None  # constraints let one tag force others
