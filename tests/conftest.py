@@ -10,7 +10,7 @@ from shape_checks import unchecked
 settings.register_profile(
     "beamlearn",
     deadline=None,
-    max_examples=30,
+    max_examples=20,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],  # small cases come first; shrinking takes minutes
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -98,7 +98,7 @@ def test_a_run(a_run, tmp_path, capsys):
     rates = {row["width"]: row["accuracy"] for row in rows}
     what, number, wide = told(found["summary"])
     assert "trained on train.conllu for 3 epochs with the strategy continue, the loss " in what
-    assert "likelihood + 0.1 x log_loss_neighbors(best='all')" in what
+    assert "likelihood + 0.3 x log_loss_neighbors(best='all')" in what
     assert what.endswith("and a beam of 2.")
     assert f"(14 examples), accuracy is {100 * rates[2]:.2f} % with a beam of 2." in number
     if f"{rates[1]:.4f}" == f"{rates[8]:.4f}":
