@@ -13,7 +13,8 @@ from ..training.choices import (
     ROW_NAMES,
     STRATEGY_NAMES,
 )
-from ..training.settings import Settings, read_widths
+from ..training.ramps import read_widths
+from ..training.settings import Settings
 
 COMPARED = {
     "algorithm": "algorithms",

@@ -125,60 +125,103 @@ def learn(
     check_width(width_at(first_round))
     for number, batch in enumerate(batches, first_round):
         with flush_denormals():
-            space, weight = task.space(batch), weight_at(number)
-            if weight is not None and not weight >= 0:
-                raise ValueError(f"`beam_weight` must be at least 0, got {weight}.")
-            collect = partial(
-                beam_trajectory,
-                space,
+            incurred = incur(
+                task.space(batch),
                 scorer,
-                oracle=space.oracle(),
+                loss,
+                strategy,
+                width_at(number),
+                weight=weight_at(number),
+                final_width=final_width,
+                reduction=reduction,
                 finish=finish,
                 round=number,
                 generator=generator,
                 replay=replay,
-                start=initial_beam(space, scorer),
             )
-            likelihoods = None
-            if weight is not None:
-                path = collect(width=1, strategy=Oracle())
-                incurred = losses = likelihoods = path.losses(LIKELIHOOD, reduction)
-            if weight != 0:
-                k = width_at(number)
-                path = collect(width=k, strategy=strategy, final_width=final_width)
-                incurred = losses = path.losses(loss, reduction)
-            if weight and likelihoods is not None:
-                incurred = likelihoods + weight * losses
-            check_differentiable(incurred)
+            check_differentiable(incurred.total)
             optimizer.zero_grad()
-            incurred.mean().backward()
+            incurred.total.mean().backward()
             norm = clip_gradient(parameters, clip)
             optimizer.step()
         if scheduler is not None:
             scheduler.step()
-        done = Round(
+        beta = strategy.at(number) if isinstance(strategy, Interpolate) else None
+        done = incurred.round(number, norm, beta, trajectories=trajectories)
+        del incurred  # free this trajectory before the next one is collected
+        yield done
+
+
+@dataclass(frozen=True)
+class Incurred:
+    """The losses of a round, with their gradient."""
+
+    path: Trajectory
+    losses: Float[Tensor, " batch"]
+    """Along the path."""
+    likelihoods: Float[Tensor, " batch"] | None
+    weight: float | None
+    """That of the losses, beside likelihoods."""
+
+    @property
+    def total(self) -> Float[Tensor, " batch"]:
+        """What the update is to lower."""
+        if self.likelihoods is None or self.weight is None:
+            return self.losses
+        return self.likelihoods + self.weight * self.losses if self.weight else self.likelihoods
+
+    def round(
+        self, number: int, gradient_norm: float, beta: float | None, *, trajectories: bool
+    ) -> Round:
+        """What is known of the round after its update."""
+        path = self.path
+        return Round(
             number=number,
-            losses=losses.detach(),
+            losses=self.losses.detach(),
             costs=path.final_costs,
             optima=path.oracle.initial(),
             increases=path.increases,
             on_policy=path.on_policy,
             steps=path.steps,
             width=path.width,
-            beta=strategy.at(number) if isinstance(strategy, Interpolate) else None,
-            gradient_norm=norm,
+            beta=beta,
+            gradient_norm=gradient_norm,
             trajectory=path.detach() if trajectories else None,
-            likelihoods=None if likelihoods is None else likelihoods.detach(),
-            beam_weight=weight,
+            likelihoods=None if self.likelihoods is None else self.likelihoods.detach(),
+            beam_weight=self.weight,
         )
-        del (
-            path,
-            losses,
-            likelihoods,
-            incurred,
-            collect,
-        )  # free this trajectory before the next one is collected
-        yield done
+
+
+def incur(
+    space: SearchSpace[Any],
+    scorer: Scorer,
+    loss: AnyLoss,
+    strategy: Strategy,
+    width: int,
+    *,
+    weight: float | None,
+    final_width: int,
+    reduction: Literal["sum", "mean"],
+    **collection: Any,
+) -> Incurred:
+    """Collect the trajectories of a round and compute their losses.
+
+    Without a `weight` there is one trajectory, that of the strategy; with 0, that of the oracle
+    alone, for its likelihood; otherwise both. What the scorer and the oracle compute once per
+    example is shared.
+    """
+    if weight is not None and not weight >= 0:
+        raise ValueError(f"`beam_weight` must be at least 0, got {weight}.")
+    start, oracle = initial_beam(space, scorer), space.oracle()
+    collect = partial(beam_trajectory, space, scorer, oracle=oracle, start=start, **collection)
+    likelihoods = None
+    if weight is not None:
+        right = collect(width=1, strategy=Oracle())
+        likelihoods = right.losses(LIKELIHOOD, reduction)
+        if weight == 0:
+            return Incurred(right, likelihoods, likelihoods, weight)
+    path = collect(width=width, strategy=strategy, final_width=final_width)
+    return Incurred(path, path.losses(loss, reduction), likelihoods, weight)
 
 
 def check_differentiable(losses: Float[Tensor, " batch"]) -> None:

@@ -8,17 +8,14 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast, get_args
 
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
-    PlainSerializer,
     ValidationError,
     model_validator,
 )
@@ -33,6 +30,7 @@ from .choices import (
     ROW_NAMES,
     STRATEGY_NAMES,
 )
+from .ramps import BetaRamp, WeightRamp, WidthRamp
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -69,49 +67,6 @@ def one_of(known: Iterable[str], kind: str) -> AfterValidator:
         return name
 
     return AfterValidator(check)
-
-
-def read_ramp(value: object) -> Ramp:
-    """Accept a number, or two with a colon: from the first to the second during training."""
-    try:
-        return Ramp.parse(value)
-    except ValueError:
-        raise ValueError(f"must be a number, or two as in 1:8, got {str(value)!r}") from None
-
-
-def read_widths(value: object) -> Ramp:
-    """Accept whole numbers from 1 up, without a decimal point."""
-    ramp = read_ramp(value)
-    if not all(isinstance(one, int) and one >= 1 for one in (ramp.first, ramp.last)):
-        raise ValueError(
-            f"must be a whole number of at least 1, or two as in 1:8, got {str(value)!r}"
-        )
-    return ramp
-
-
-def read_probabilities(value: object) -> Ramp:
-    """Accept numbers between 0 and 1."""
-    ramp = read_ramp(value)
-    if not all(0 <= one <= 1 for one in (ramp.first, ramp.last)):
-        raise ValueError(
-            f"must be between 0 and 1, or two such numbers as in 0.9:0, got {str(value)!r}"
-        )
-    return ramp
-
-
-def read_weights(value: object) -> Ramp:
-    """Accept numbers from 0 up."""
-    ramp = read_ramp(value)
-    if not all(0 <= one < inf for one in (ramp.first, ramp.last)):
-        raise ValueError(
-            f"must be a number of at least 0, or two such numbers as in 0:0.1, got {str(value)!r}"
-        )
-    return ramp
-
-
-WidthRamp = Annotated[Ramp, BeforeValidator(read_widths), PlainSerializer(str)]
-BetaRamp = Annotated[Ramp, BeforeValidator(read_probabilities), PlainSerializer(str)]
-WeightRamp = Annotated[Ramp, BeforeValidator(read_weights), PlainSerializer(str)]
 
 
 BLIND_WEIGHT = 0.3
