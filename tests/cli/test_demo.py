@@ -105,7 +105,8 @@ def test_the_demo_writes_what_it_says(demo):
     likelihood, beam = (load(out / name)[1] for name in ("likelihood", "beam"))
     assert beam.learning.algorithm == "joint"
     assert beam.learning.beam_weight == Ramp(0.3, 0.3)
-    same = {"algorithm": "log_likelihood", "width": Ramp(1, 1), "beam_weight": None}
+    same = {"algorithm": "log_likelihood", "width": Ramp(1, 1)}
+    same |= {"beam_weight": None, "beam_start": 0.0}
     assert likelihood.learning == beam.learning.model_copy(update=same)
     normalized = {"normalize": "log_softmax"}
     assert likelihood.tagger == beam.tagger.model_copy(update=normalized)

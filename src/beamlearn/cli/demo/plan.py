@@ -9,6 +9,8 @@ from .conversations import file_of
 from .trainings import Job
 
 WIDTH = 8
+START = 0.5
+"""The beam joins in the second half, so that the demo takes two minutes."""
 NETWORK = TaggerSettings(
     context="streaming",
     min_count=2,
@@ -34,6 +36,7 @@ def plan(out: Path, utterances: int, *, epochs: int, seed: int) -> dict[str, Job
         learning = Learning(
             algorithm=algorithm,
             width=Ramp.parse(WIDTH if name == BEAM else 1),
+            beam_start=START if name == BEAM else 0.0,
             epochs=epochs,
             batch_size=64,
             learning_rate=1e-2,
