@@ -112,10 +112,10 @@ LOSSES = {
 
 
 def merged(s, c):
-    """A_b with the cheapest neighbors as one, with the best score among them."""
-    best = max(x for x, cost in zip(s, c, strict=True) if cost == min(c))
-    others = [(x, cost) for x, cost in zip(s, c, strict=True) if cost > min(c)]
-    return [best, *(x for x, _ in others)], [min(c), *(cost for _, cost in others)]
+    """A_b without any cheapest neighbor but the best-scored one, the first in the order hat."""
+    best = next(i for i in hat(s) if c[i] == min(c))
+    left = [i for i in range(len(s)) if i == best or c[i] > min(c)]
+    return [s[i] for i in left], [c[i] for i in left]
 
 
 def log_loss_all(s, c, inside):
