@@ -16,7 +16,7 @@ from grid import run_grid
 from beamlearn.comparison.runner import Entry
 from beamlearn.learning.ramp import Ramp
 from beamlearn.tasks.parsing.settings import ParserSettings, ParsingExperiment
-from beamlearn.tasks.settings import Files
+from beamlearn.tasks.settings import TextFiles
 from beamlearn.training.settings import Learning
 
 ROWS = {
@@ -41,7 +41,7 @@ def entries(data: Path, _: Path) -> Iterator[Entry]:
         learning = Learning(
             algorithm="continue", width=Ramp(4, 4), epochs=5, learning_rate=4e-3, patience=0
         )
-        files = Files(train=train, dev=dev)
+        files = TextFiles(train=train, dev=dev)
         experiment = ParsingExperiment(data=files, parser=parser, learning=learning)
         yield Entry(f"{name}-seed0", experiment, (1, 4), test)
 

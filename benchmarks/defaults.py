@@ -1,21 +1,24 @@
 """Is the default ever worse than likelihood? One table over all tasks.
 
-    python benchmarks/defaults.py DATA [--out runs/defaults] [--only supertags] [--seeds 3]
-                                       [--processes 1] [--table]
+    python benchmarks/defaults.py DATA [--out runs/defaults] [--only supertags,upos] [--seeds 3]
+                                       [--ways likelihood,joint] [--processes 1] [--table]
 
 DATA is a folder with the data sets that `ROWS` names, one folder each; HKCanCor comes with the
 demo. Each row is trained by likelihood, by likelihood for as long as the default takes
 (`likelihood-longer`: more epochs by the measured ratio of processor times), by the default, and by
-the default that joins the beam only in the second half (`joint-half`). Everything is tested at
+the default whose beam joins in the second half (`joint-half`). Everything is tested at
 widths 1 and 8, on data that chose nothing. p is that of a paired sign-flip test over the test
 examples, of the costs (for transduction: of the wrong outputs), averaged over the seeds.
 
-Interrupt it at any time; called again, it goes on. `--table` prints what is there already.
+Interrupt it at any time; called again, it goes on: trainings in the folder `--out` are resumed, and
+those that `results/defaults/` has are not run again, whatever machine they ran on. `--table` prints
+what is there already.
 """
 
 import argparse
+import gzip
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean
@@ -38,9 +41,10 @@ from beamlearn.tasks.registry import task_named
 from beamlearn.tasks.settings import ModelSettings
 from beamlearn.tasks.tagging.settings import TaggerSettings
 from beamlearn.training.run import Run
-from beamlearn.training.settings import Learning, parse
+from beamlearn.training.settings import SIGHTED_START, Learning, parse
 
 WIDTHS = (1, 8)
+KEPT = RESULTS / "defaults"
 WAYS: dict[str, dict[str, Any]] = {
     "likelihood": {"algorithm": "log_likelihood"},
     "joint": {},
@@ -59,10 +63,17 @@ class Row:
     """To train on, to choose the epoch on, to test on."""
     model: ModelSettings
     learning: dict[str, Any]
-    longer: float
-    """Processor time of `joint` in that of `likelihood`, measured on a part of the row."""
+    ratio: float
+    """Processor time of a round with the beam in that of `likelihood`, measured on a part of the
+    row."""
     data: dict[str, Any] = field(default_factory=dict)
     """How to read the files."""
+
+    @property
+    def longer(self) -> float:
+        """Processor time of `joint`, whose beam may join late, in that of `likelihood`."""
+        joined = 1 - SIGHTED_START if self.model.sees_all else 1.0
+        return 1 + joined * (self.ratio - 1)
 
 
 def files(folder: str, form: str, name: str = "") -> tuple[str, str, str]:
@@ -133,17 +144,20 @@ ROWS = {
 }
 
 
-def entries(data: Path, out: Path, only: str, seeds: int) -> Iterator[Entry]:
-    """All trainings: row by row, the first seed of every way before the next."""
-    for name, row in ROWS.items():
-        if not name.startswith(only):
-            continue
-        for seed in range(seeds):
-            for way, choices in WAYS.items():
-                learning = {**row.learning, **choices, "seed": seed}
+def entries(
+    data: Path, out: Path, rows: Sequence[str], ways: Sequence[str], seeds: int
+) -> Iterator[Entry]:
+    """All trainings that are left: the first seed of every row before the second."""
+    for seed in range(seeds):
+        for name in rows:
+            row, done = ROWS[name], kept_trainings(name)
+            for way in ways:
+                if (training := f"{way}-seed{seed}") in done:
+                    continue
+                learning = {**row.learning, **WAYS[way], "seed": seed}
                 if way == "likelihood-longer":
                     learning["epochs"] = round(row.longer * learning["epochs"])
-                yield entry(data, out, f"{name}/{way}-seed{seed}", row, learning)
+                yield entry(data, out, f"{name}/{training}", row, learning)
 
 
 def entry(data: Path, out: Path, name: str, row: Row, learning: Mapping[str, Any]) -> Entry:
@@ -173,21 +187,41 @@ def write_hkcancor(folder: Path) -> None:
         (folder / f"{part}.tsv").write_text("\n".join(blocks), encoding="utf-8")
 
 
-def collect(out: Path) -> dict[str, dict[str, Any]]:
+def kept_trainings(row: str) -> dict[str, Any]:
+    """What was measured of a row: for each training, its results and the costs with the beam."""
+    path = KEPT / f"{row}.json.gz"
+    if not path.exists():
+        return {}
+    kept: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+    return kept
+
+
+def keep(name: str, folder: Path) -> None:
+    """Add a training that is done to what is kept."""
+    row, training = name.split("/")
+    metrics = Run.open(folder).load_metrics()
+    assert metrics is not None
+    found = {"results": metrics["results"], "costs": metrics["costs"][-1]}
+    kept = json.dumps({**kept_trainings(row), training: found}, sort_keys=True)
+    KEPT.mkdir(exist_ok=True)
+    (KEPT / f"{row}.json.gz").write_bytes(gzip.compress(kept.encode(), mtime=0))
+
+
+def collect() -> dict[str, dict[str, Any]]:
     """What is measured so far: for each row and way, the metric at both widths, and the costs."""
     found: dict[str, dict[str, Any]] = {}
     for name, row in ROWS.items():
+        kept = kept_trainings(name)
         for way in WAYS:
-            runs = [Run.open(path) for path in sorted((out / name).glob(f"{way}-seed?"))]
-            metrics = [m for run in runs if (m := run.load_metrics()) and "costs" in m]
-            if not metrics:
+            seeds = sorted(training for training in kept if training.startswith(f"{way}-seed"))
+            if not seeds:
                 continue
-            costs = torch.tensor([m["costs"][-1] for m in metrics], dtype=torch.float64)
+            costs = torch.tensor([kept[seed]["costs"] for seed in seeds], dtype=torch.float64)
             if row.metric == "wer":
                 costs = (costs > 0).double()
-            values = [[m["results"][i][row.metric] for m in metrics] for i in (0, 1)]
+            values = [[kept[seed]["results"][i][row.metric] for seed in seeds] for i in (0, 1)]
             found.setdefault(name, {})[way] = {
-                "seeds": len(metrics),
+                "seeds": len(seeds),
                 "metric": row.metric,
                 "greedy": mean(values[0]),
                 "beam 8": mean(values[1]),
@@ -204,11 +238,11 @@ def p_value(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
     return float(sign_flip_test(difference[None]))
 
 
-def report(out: Path, console: Console) -> None:
+def report(console: Console) -> None:
     """Print the table, and keep its numbers."""
     table = Table("row", "trained", "seeds", "greedy", "beam 8", "p (likelihood)", "p (longer)")
     kept: dict[str, Any] = {}
-    for name, ways in collect(out).items():
+    for name, ways in collect().items():
         for way, one in ways.items():
             against = {
                 other: p_value(one, ways[other])
@@ -229,7 +263,7 @@ def report(out: Path, console: Console) -> None:
                 ),
             )
     path = RESULTS / "defaults.json"
-    if path.exists():
+    if path.exists():  # rows whose costs were not kept stay as they are
         kept = {**json.loads(path.read_text(encoding="utf-8")), **kept}
     path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     console.print(table)
@@ -239,7 +273,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("data", type=Path)
     parser.add_argument("--out", type=Path, default=Path("runs/defaults"))
-    parser.add_argument("--only", default="", help="rows whose name begins so")
+    parser.add_argument("--only", default=",".join(ROWS), help="rows, separated by commas")
+    parser.add_argument("--ways", default=",".join(WAYS), help="ways to train, the same")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--table", action="store_true", help="train nothing")
@@ -247,12 +282,14 @@ def main() -> None:
     out, console = arguments.out.resolve(), Console()
     if not arguments.table:
         write_hkcancor(out / "hkcancor-data" / "hkcancor")
-        chosen = list(entries(arguments.data.resolve(), out, arguments.only, arguments.seeds))
+        rows, ways = arguments.only.split(","), arguments.ways.split(",")
+        chosen = list(entries(arguments.data.resolve(), out, rows, ways, arguments.seeds))
         for done, results in compare(chosen, out, arguments.processes):
+            keep(done.name, out / done.name)
             metric = ROWS[done.name.split("/")[0]].metric
             shown = "  ".join(f"{result[metric]:.4f}" for result in results)
             console.print(f"{done.name}  {shown}", soft_wrap=True)
-    report(out, console)
+    report(console)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from rich.table import Table
 
 from beamlearn.comparison.runner import Entry, compare
 from beamlearn.tasks.parsing.settings import ParserSettings, ParsingExperiment
-from beamlearn.tasks.settings import Experiment, Files
+from beamlearn.tasks.settings import Experiment, TextFiles
 from beamlearn.tasks.tagging.settings import TaggerSettings, TaggingExperiment, TaggingFiles
 from beamlearn.training.settings import Learning
 
@@ -68,7 +68,7 @@ def experiment_of(task: str, train: str, dev: str, ahead: Ahead, limit: int | No
     most = TREEBANK.get(task, 6000) if limit is None else limit
     if task == "parse":
         parser = ParserSettings.model_validate({**WORDS, "lookahead": ahead})
-        return ParsingExperiment(data=Files(train=train, dev=dev, limit=most), parser=parser)
+        return ParsingExperiment(data=TextFiles(train=train, dev=dev, limit=most), parser=parser)
     column = "2" if task == CONVERSATIONS else task
     network = {**WORDS, "history_size": 256, "lookahead": ahead, "dropout": 0.0}
     if task == CONVERSATIONS:

@@ -19,7 +19,7 @@ from grid import run_grid
 
 from beamlearn.comparison.runner import Entry
 from beamlearn.tasks.parsing.settings import ParserSettings, ParsingExperiment
-from beamlearn.tasks.settings import Files
+from beamlearn.tasks.settings import TextFiles
 from beamlearn.training.settings import Learning
 
 ROWS: dict[str, dict[str, Any]] = {
@@ -89,7 +89,7 @@ def entry(
     """One training; it is tested at all widths."""
     train, dev = (str(data / f"{part}.conllu.gz") for part in ("train", "dev"))
     experiment = ParsingExperiment(
-        data=Files(train=train, dev=dev),
+        data=TextFiles(train=train, dev=dev),
         parser=parser,
         learning=Learning.model_validate({**budget, **choices, "seed": seed, "patience": 0}),
         warm_start=start,

@@ -16,7 +16,7 @@ from parsing import ROWS
 
 from beamlearn.comparison.runner import Entry
 from beamlearn.tasks.parsing.settings import ParserSettings, ParsingExperiment
-from beamlearn.tasks.settings import Files
+from beamlearn.tasks.settings import TextFiles
 from beamlearn.training.settings import Learning
 
 BUDGET = {"epochs": 3, "batch_size": 32, "learning_rate": 4e-3, "patience": 0}
@@ -34,7 +34,7 @@ COLUMNS = {
 def entries(data: Path, _: Path) -> Iterator[Entry]:
     """All rows without tags, then all with them."""
     train, dev = (str(data / f"{part}.conllu.gz") for part in ("train", "dev"))
-    files = Files(train=train, dev=dev, limit=3000)
+    files = TextFiles(train=train, dev=dev, limit=3000)
     for tags, parser in PARSERS.items():
         for name, choices in ROWS.items():
             learning = Learning.model_validate({**BUDGET, **choices})
