@@ -67,7 +67,7 @@ def new_scorer() -> bl.LinearScorer:
 
 def train(name: str, task: bl.GraphTask, data: list[Country], bars: Progress) -> bl.LinearScorer:
     """Train with one algorithm; data, order, learning rate and rounds are the same for all."""
-    scorer, row, training, validation = new_scorer(), bl.ALGORITHMS[name], data[:48], data[48:]
+    scorer, row, training, validation = new_scorer(), bl.ALGORITHMS[name], data[:32], data[32:]
     order = torch.Generator().manual_seed(1)
     batches = list(bl.minibatches(training, size=8, epochs=5, generator=order))
     optimizer = torch.optim.SGD(scorer.parameters(), lr=0.1)
@@ -96,7 +96,7 @@ def draw(country: Country, path: Sequence[Place]) -> Text:
 def main(seed: int = 1) -> None:
     torch.set_num_threads(1)  # the tensors are small
     rng, task, console = random.Random(seed), bl.GraphTask(crossing), Console(highlight=False)
-    data, held_out = ([random_country(rng) for _ in range(n)] for n in (72, 48))
+    data, held_out = ([random_country(rng) for _ in range(n)] for n in (48, 32))
     with Progress(console=console, transient=True) as bars:
         trained = {name: train(name, task, data, bars) for name in bl.ALGORITHMS}
     greedy, beam = trained["log_likelihood"], trained["continue"]
@@ -117,7 +117,7 @@ def main(seed: int = 1) -> None:
     table = Table("algorithm", "width", "training", "held out", "increases", "best found")
 
     def add(name: str, scorer: bl.LinearScorer, width: int, last: bool = False) -> None:
-        seen, unseen = (bl.evaluate([part], task, scorer, width) for part in (data[:48], held_out))
+        seen, unseen = (bl.evaluate([part], task, scorer, width) for part in (data[:32], held_out))
         numbers = (seen.cost, unseen.cost, unseen.increases_per_example)
         found = f"{(unseen.regrets == 0).sum()} of {len(unseen)}"
         table.add_row(name, str(width), *(f"{x:.2f}" for x in numbers), found, end_section=last)

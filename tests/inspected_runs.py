@@ -37,9 +37,9 @@ def inspected(folder, *names, width=2):
 
 
 @contextmanager
-def served(inspected):
+def served(inspected, walk=None):
     """The address of a server on a free port of this machine, while it runs."""
-    listening, running = bound(0), server(inspected)
+    listening, running = bound(0), server(inspected, walk)
     thread = threading.Thread(target=running.run, args=([listening],))
     thread.start()
     try:

@@ -4,17 +4,18 @@ Generated tests call the same functions tens of thousands of times, and a check 
 most of these calls. In each test, each function is checked in its first calls and then at
 intervals, so that the larger cases that come later are among them. A function inside another is one
 function, however often the outer one makes it; and since making a check takes longer than most
-checks, it is made when it is first needed.
+checks, it is made when it is first needed. Constructors of dataclasses are functions like others.
 """
 
 from collections import Counter
 from contextlib import contextmanager
+from dataclasses import is_dataclass
 from functools import partial, wraps
-from inspect import isfunction
+from inspect import isclass, isfunction
 
 import jaxtyping
 
-FIRST = 12
+FIRST = 3
 INTERVAL = 37  # prime, so that it does not fall into step with loops
 
 calls = Counter()
@@ -27,6 +28,10 @@ def check_some_calls(function=None, **settings):
     """Decorate as `jaxtyping.jaxtyped` does, which pytest's option puts on each function."""
     if function is None:
         return partial(check_some_calls, **settings)
+    if isclass(function):
+        if is_dataclass(function) and "__init__" in vars(function):
+            function.__init__ = check_some_calls(function.__init__, **settings)
+        return function
     if not isfunction(function):
         return check_always(function, **settings)
     code, checked = function.__code__, None

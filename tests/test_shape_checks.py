@@ -1,3 +1,5 @@
+from dataclasses import dataclass
+
 import pytest
 import shape_checks
 import torch
@@ -27,6 +29,20 @@ def test_every_test_starts_with_checked_calls(time):
     for _ in range(shape_checks.FIRST):
         with pytest.raises(TypeCheckError):
             wrong_shapes()
+
+
+def test_constructors_are_checked_like_other_calls():
+    @shape_checks.check_some_calls(typechecker=beartype)
+    @dataclass
+    class Counted:
+        number: int
+
+    for call in range(1, shape_checks.INTERVAL + 1):
+        if call <= shape_checks.FIRST or call == shape_checks.INTERVAL:
+            with pytest.raises(TypeCheckError):
+                Counted("wrong")
+        else:
+            assert Counted("wrong").number == "wrong"
 
 
 def test_functions_made_again_and_again_are_one_function():

@@ -10,7 +10,7 @@ from beamlearn.tasks.tagging.settings import TaggerSettings, TaggingExperiment, 
 from beamlearn.tasks.tagging.task import TAGGING
 from beamlearn.training.checkpointer import Checkpointer
 from beamlearn.training.settings import Learning
-from beamlearn.training.trainer import Training, fit
+from beamlearn.training.trainer import Judgment, Training, fit
 
 TAGS = {"the": "DET", "a": "DET", "old": "ADJ", "man": "NOUN", "dog": "NOUN", "saw": "VERB"}
 NETWORK = {
@@ -55,7 +55,11 @@ def conllu(path, data):
     return str(path)
 
 
-def training(train=9, dev=4, network=(), warm=False, judge=lambda found: found.cost, **learning):
+def by_cost(found):
+    return Judgment(found.cost)
+
+
+def training(train=9, dev=4, network=(), warm=False, judge=by_cost, **learning):
     """A training in memory, of batches of four unless told otherwise."""
     known, unknown = sentences(train), sentences(dev, seed=1)
     tagger = Tagger.build(TaggerSettings(**{**NETWORK, **dict(network)}), known.words, known.tags)

@@ -15,7 +15,8 @@ from beamlearn.tasks.transduction.task import TRANSDUCTION
 from beamlearn.training.settings import Learning
 
 SOUNDS = {"a": "a", "b": "b", "c": "k", "d": "d"}
-NETWORK = {"size": 8, "heads": 2, "feedforward": 16, "dropout": 0.2, "length_extra": 4}
+NETWORK = {"size": 8, "dropout": 0.2, "length_extra": 4}
+TRANSFORMER = {"heads": 2, "feedforward": 16}
 MODELS = ("lstm", "transformer")
 begin, resume, load = (
     partial(function, TRANSDUCTION)
@@ -54,11 +55,15 @@ def tsv(data):
     )
 
 
+def settings_of(**chosen):
+    """The settings of a small network of the kind that is chosen."""
+    more = TRANSFORMER if chosen.get("model") == "transformer" else {}
+    return TransducerSettings(**{**NETWORK, **more, "target_tokens": "words", **chosen})
+
+
 def small(data=None, seed=0, **settings):
     """A transducer of words with random weights, in evaluation mode."""
-    chosen = TransducerSettings(
-        **{**NETWORK, "target_tokens": "words", "normalize": "log_softmax", **settings}
-    )
+    chosen = settings_of(**{"normalize": "log_softmax", **settings})
     data = pairs(12) if data is None else data
     transducer = Transducer.build(chosen, data.sources, data.references, seed=seed)
     transducer.scorer.eval()
@@ -73,7 +78,7 @@ def experiment(folder, train=12, network=(), warm_start=None, text=None, **learn
     chosen = {"width": 3, "batch_size": 4, "epochs": 2, "learning_rate": 0.03, **learning}
     return TransductionExperiment(
         data=TransductionFiles(train=str(path)),
-        transducer=TransducerSettings(**{**NETWORK, "target_tokens": "words", **dict(network)}),
+        transducer=settings_of(**dict(network)),
         learning=Learning(**chosen),
         warm_start=None if warm_start is None else str(warm_start),
     )

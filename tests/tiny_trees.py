@@ -9,7 +9,7 @@ from beamlearn.tasks.parsing.sentences import ParsedSentences
 from beamlearn.tasks.parsing.settings import ParserSettings, ParsingExperiment
 from beamlearn.tasks.parsing.task import PARSING
 from beamlearn.tasks.parsing.tree import Tree
-from beamlearn.tasks.settings import Files
+from beamlearn.tasks.settings import TextFiles
 from beamlearn.training.settings import Learning
 
 NETWORK = {
@@ -94,7 +94,7 @@ def experiment(folder, train=12, network=(), warm_start=None, tagged=False, **le
     path.write_text(conllu(sentences(train, tagged=tagged)), encoding="utf-8")
     chosen = {"width": 3, "batch_size": 4, "epochs": 2, "learning_rate": 0.03, **learning}
     return ParsingExperiment(
-        data=Files(train=str(path)),
+        data=TextFiles(train=str(path)),
         parser=ParserSettings(**{**NETWORK, **dict(network)}),
         learning=Learning(**chosen),
         warm_start=None if warm_start is None else str(warm_start),

@@ -141,7 +141,7 @@ class SortingTask(TaskSpec):
     def predict(self, model, experiment, request):
         words = self.read(request.input, experiment).lines
         found = search(model, list(request.progress(words, len(words), "sorting")), request.width)
-        return "".join(f"{self.spell(model, output)}\n" for output in found.outputs)
+        yield "".join(f"{self.spell(model, output)}\n" for output in found.outputs)
 
     def report(self, model, data, width):
         found = evaluated(model, data.lines, width)

@@ -1,5 +1,5 @@
 """`python -m beamlearn`: the command line."""
 
-from .cli import main
+from .cli.start import main
 
 main()

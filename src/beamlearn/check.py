@@ -53,6 +53,18 @@ def check_example(example: int, examples: int) -> None:
         )
 
 
+def allowed_steps(max_steps: int | None, usual: int) -> int:
+    """How many transitions a search may take: `max_steps`, or if that is None what is `usual`."""
+    if max_steps is None:
+        return usual
+    if max_steps < 1:
+        raise ValueError(
+            f"`max_steps` must be at least 1, got {max_steps}; leave it out for the limit of the "
+            f"space, {usual}."
+        )
+    return max_steps
+
+
 def check_steps(taken: int, allowed: int) -> None:
     """Refuse to search forever."""
     if taken >= allowed:

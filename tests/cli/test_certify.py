@@ -177,6 +177,10 @@ def test_losses_above_the_bound(proven, capsys):
     assert "--upper" in capsys.readouterr().err
     assert beamlearn("certify", proven, "--upper", 1, "--clip", 1) == 2
     assert "--upper or --clip can be given, got both; leave out one" in capsys.readouterr().err
+    for option, value in (("--clip", "-1"), ("--clip", "nan"), ("--upper", "-1")):
+        assert beamlearn("certify", proven, option, value) == 2
+        required = f"{option} must be a finite number of at least 0, got {float(value)}.\n"
+        assert capsys.readouterr().err == required
 
 
 def test_a_changed_file_is_noticed(files, tmp_path, capsys):

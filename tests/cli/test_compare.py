@@ -223,7 +223,7 @@ def test_settings_come_from_toml_and_the_command_line_wins(data, tmp_path, capsy
     assert "one seed" in (out / "table.md").read_text()
     config.write_text("[learning]\nwidth = 8\n")
     assert beamlearn_compare("tag", "--config", config, "--out", out) == 2
-    assert "`learning.width` must be left to what is compared" in capsys.readouterr().err
+    assert "toml: learning.width must be left to what is compared" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -293,8 +293,11 @@ def test_beta_is_for_interpolate_alone(data):
         ({"seeds": 0}, "--seeds must be greater than or equal to 1, got 0."),
         ({"baseline": "dagger"}, "There is no baseline called 'dagger'. "),
         ({"widths": "2,4", "baseline": "continue"}, "name one of continue-2, continue-4"),
-        ({"algorithms": "minimum_risk", "widths": "1"}, "minimum_risk-1: `width` must be at least"),
-        ({"strategies": "stop", "losses": "minimum_risk"}, "stop-minimum_risk-2: `strategy` must"),
+        ({"algorithms": "minimum_risk", "widths": "1"}, "minimum_risk-1: --widths must be"),
+        (
+            {"strategies": "stop", "losses": "minimum_risk"},
+            "stop-minimum_risk-2: --strategies must",
+        ),
         ({"strategies": "interpolate"}, "interpolate-upper_bound-2: --beta goes with the strategy"),
         ({"beta": 0.5}, "got 0.5 without it; add it to --strategies, or leave out --beta."),
         ({"epochs": 0}, "--epochs must be greater than or equal to 1, got 0."),
@@ -364,7 +367,7 @@ def test_a_folder_without_a_comparison(tmp_path):
 
 def test_help_has_examples_and_every_setting_but_those_compared(capsys):
     for task in ("tag", "parse", "transduce"):
-        assert beamlearn_compare(task, "--help") == 0
+        assert beamlearn_compare(task, "--help-all") == 0
         text = capsys.readouterr().out
         assert f"beamlearn compare {task}" in text
         for name in ("--algorithms", "--test-widths", "--epochs", "--train", "--processes"):

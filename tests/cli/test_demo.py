@@ -12,6 +12,7 @@ from beamlearn.cli.demo.example import Example, Reading, Tally, choose, follow, 
 from beamlearn.cli.demo.measured import WIDTHS
 from beamlearn.cli.demo.story import run_demo
 from beamlearn.cli.demo.wording import describe_example
+from beamlearn.cli.main import run
 from beamlearn.data import hkcancor
 from beamlearn.data.text import DataError
 from beamlearn.learning.ramp import Ramp
@@ -110,6 +111,15 @@ def test_the_demo_writes_what_it_says(demo):
     assert likelihood.learning == beam.learning.model_copy(update=same)
     normalized = {"normalize": "log_softmax"}
     assert likelihood.tagger == beam.tagger.model_copy(update=normalized)
+
+
+def test_the_demo_ends_with_a_sentence_to_try(demo, capsys):
+    _, printed = demo
+    command = next(line for line in printed.splitlines() if "--text" in line).split()
+    assert run(command[command.index("predict") :]) == 0
+    out, told = capsys.readouterr()
+    assert [line[:1] for line in out.splitlines()] == [*"側邊冇乜嘢人", ""]
+    assert "split into characters" in told
 
 
 @pytest.mark.slow

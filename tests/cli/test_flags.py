@@ -1,7 +1,9 @@
 import pytest
+import typer
 
 from beamlearn.check import UsageError
-from beamlearn.cli.flags import with_flags
+from beamlearn.cli.flags import flags_of, with_flags
+from beamlearn.cli.main import app
 
 FLAGS = {"width": "--width", "out": "--out", "resume": "--resume", "tag_size": "--tag-size"}
 
@@ -43,3 +45,9 @@ def test_flags_that_fix_an_error_are_named_once():
     assert with_flags(UsageError("It holds a run.", "resume", "out"), FLAGS).endswith(full)
     assert with_flags(UsageError("Choose another `out`.", "out"), FLAGS) == "Choose another --out."
     assert with_flags(UsageError("No file.", "train"), FLAGS) == "No file."
+
+
+def test_what_is_compared_has_the_flag_for_several():
+    commands = typer.main.get_command(app())
+    assert flags_of(commands, ["compare", "tag"])["width"] == "--widths"
+    assert flags_of(commands, ["train", "tag"])["width"] == "--width"

@@ -79,11 +79,11 @@ def trees(text):
 def test_every_setting_is_an_option(capsys):
     from beamlearn.tasks.parsing.settings import ParserSettings
 
-    assert beamlearn("train", "parse", "--help") == 0
+    assert beamlearn("train", "parse", "--help-all") == 0
     text = capsys.readouterr().out
     assert "beamlearn train parse --train" in text
     for name in (*ParserSettings.model_fields, "epochs", "train"):
-        assert f"--{name.replace('_', '-')}"[:18] in text
+        assert f"--{name.replace('_', '-')}" in text
 
 
 def test_training_says_how_good_it_is(tmp_path, capsys):
@@ -284,10 +284,36 @@ def test_wrong_trees_are_answered_with_file_and_line(trained, tmp_path, capsys, 
     assert sentence in one_sentence(capsys)
 
 
+def test_plain_text_is_parsed_into_conllu(trained, tagged, tmp_path, capsys):
+    path = tmp_path / "in.txt"
+    path.write_text("the dog saw\n")
+    assert beamlearn("predict", trained, "--text", "the dog saw") == 0
+    out, told = capsys.readouterr()
+    lines = out.splitlines()
+    assert (lines[0], lines[4]) == ("# text = the dog saw", "")
+    assert [line.split("\t")[1] for line in lines[1:4]] == ["the", "dog", "saw"]
+    assert "The text is split into words and punctuation marks" in told
+    assert beamlearn("predict", trained, path, "--layout", "lines", "--flush") == 0
+    assert capsys.readouterr().out == out
+    assert beamlearn("predict", trained, path) == 2
+    assert "in.txt:1: A CoNLL-U line must have 10 fields" in (told := one_sentence(capsys))
+    assert "one sentence per line, predict with --layout lines." in told
+    assert beamlearn("predict", tagged, "--text", "the dog saw") == 2
+    assert "needs a tag in column UPOS for each word, which plain text" in one_sentence(capsys)
+
+
+def test_a_tree_that_does_not_fit_is_left_out(trained, capsys):
+    texts = ["--text", "the dog saw", "--text", "a " * 200]
+    assert beamlearn("predict", trained, *texts, "--json", "--max-memory", 0.001) == 2
+    out, told = capsys.readouterr()
+    assert [json.loads(line)["heads"] is None for line in out.splitlines()] == [False, True]
+    assert "--text:2: A search may need 0.001 GB" in told
+
+
 @pytest.mark.parametrize("option", ["--column", "--layout"])
 def test_options_of_taggers_are_refused(trained, capsys, option):
     path = trained.parent / "train.conllu"
-    for command in ("predict", "evaluate"):
+    for command in ("predict", "evaluate") if option == "--column" else ("evaluate",):
         assert beamlearn(command, trained, path, option, "conllu") == 2
         assert one_sentence(capsys).endswith("which is 'parse'; leave it out.")
     assert train(path.parent, option, "upos") == 2
@@ -319,3 +345,14 @@ def test_how_far_a_parser_looks_ahead(tmp_path, capsys):
     (tmp_path / "other").mkdir()
     assert train(tmp_path / "other", "--lookahead", 1, "--encoder", "convolution") == 2
     assert "--lookahead must be all for --encoder convolution" in capsys.readouterr().err
+
+
+def test_a_broken_line_gets_no_advice_that_a_parser_cannot_follow(tmp_path, capsys):
+    path = tmp_path / "short.conllu"
+    path.write_text("1\tGo\n\n")
+    assert beamlearn("train", "parse", "--train", path, "--out", tmp_path / "run") == 2
+    told = capsys.readouterr().err
+    assert "write '_' where there is no value." in told
+    assert "layout" not in told
+    assert beamlearn("train", "tag", "--train", path, "--out", tmp_path / "run") == 2
+    assert "rename the file if it is not CoNLL-U. (See --layout.)" in capsys.readouterr().err

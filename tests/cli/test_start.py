@@ -49,3 +49,21 @@ import beamlearn as bl
 print(json.dumps([name for name in {names!r} if name in sys.modules]))
 """
     assert python(code) == loaded
+
+
+def test_an_interrupt_while_commands_are_loaded_shows_no_traceback():
+    code = """
+import builtins, sys
+from beamlearn.cli.start import main
+load = builtins.__import__
+
+def interrupted(name, *more):
+    if name in ("typer", "torch"):
+        raise KeyboardInterrupt
+    return load(name, *more)
+
+builtins.__import__ = interrupted
+main(["--help"])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -1,5 +1,7 @@
+import errno
 import io
 import json
+import re
 import subprocess
 import sys
 
@@ -7,6 +9,9 @@ import pytest
 from shared_data import shared
 
 from beamlearn.cli.main import run
+from beamlearn.data import atomic
+from beamlearn.tasks import decoding_width
+from beamlearn.training.run import Run
 
 COMMENTED = """\
 # sent_id = 1
@@ -63,11 +68,11 @@ def test_every_setting_is_an_option(capsys):
     from beamlearn.tasks.tagging.settings import TaggerSettings, TaggingFiles
     from beamlearn.training.settings import Learning
 
-    beamlearn("train", "tag", "--help")
+    beamlearn("train", "tag", "--help-all")
     text = capsys.readouterr().out
     for model in (TaggingFiles, Learning, TaggerSettings):
         for name in model.model_fields:
-            assert f"--{name.replace('_', '-')}"[:18] in text
+            assert f"--{name.replace('_', '-')}" in text
 
 
 def test_training_writes_a_run_folder(trained):
@@ -132,6 +137,150 @@ def test_predict_words_alone_in_a_column_file(trained, tmp_path, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split("\t")[0] for line in lines] == ["Go", "", "Do", "n't"]
     assert all(len(line.split("\t")) == 2 for line in lines if line)
+
+
+@pytest.mark.parametrize("source", ["text", "lines"])
+def test_predict_splits_plain_text(trained, tmp_path, capsys, source):
+    path = tmp_path / "in.txt"
+    path.write_text("Do stop!\n\nGo\n")
+    given = ["--text", "Do stop!", "--text", "Go"]
+    given = given if source == "text" else [path, "--layout", "lines"]
+    assert beamlearn("predict", trained, *given) == 0
+    out, told = capsys.readouterr()
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert [row[0] for row in rows] == ["Do", "stop", "!", "", "Go", ""]
+    assert {len(row) for row in rows if row[0]} == {2}
+    assert told.endswith(
+        "The text is split into words and punctuation marks (--tokenizer chooses another way).\n"
+    )
+    assert beamlearn("predict", trained, *given, "--tokenizer", "blanks", "--json") == 0
+    out, told = capsys.readouterr()
+    assert [json.loads(line)["words"] for line in out.splitlines()] == [["Do", "stop!"], ["Go"]]
+    assert told.endswith("The text is split at blanks.\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "got"),
+    [
+        ("The dog barks\n", "'The dog barks'"),
+        ("The dog barks\nIt barks\n", None),
+        ("dog\tD AO G\ncat\tK AE T\n", r"'dog\tD AO G'"),
+    ],
+)
+def test_predict_refuses_what_is_no_column_of_words(trained, tmp_path, capsys, text, got):
+    path = tmp_path / "in.txt"
+    path.write_text(text)
+    assert beamlearn("predict", trained, path) == 2
+    out, told = capsys.readouterr()
+    assert out == ""
+    if got is None:
+        assert "in.txt:2: Every line must have as many columns as the first, 3" in told
+        assert "predict reads plain text with --layout lines" in told
+        return
+    assert (
+        f"in.txt:1: Expected a word on each line, and maybe its tag, such as AUX, got {got}; "
+        in told
+    )
+    assert "give --layout lines if each line is a sentence" in told
+    assert beamlearn("predict", trained, path, "--layout", "columns") == 0
+
+
+def test_predict_keeps_to_the_columns_of_training(tmp_path, capsys):
+    text = "Anna x B-PER\nran y O\n\n" * 12
+    assert train(tmp_path, "--column", 3, text=text, name="ner.txt") == 0
+    path = tmp_path / "in.txt"
+    for text, status in (
+        ("Anna\nran\n", 0),
+        ("Anna x\nran y\n", 0),
+        ("Anna x O\n", 0),
+        ("Anna x _\n", 0),
+        ("Anna x z\n", 2),
+    ):
+        path.write_text(text)
+        assert beamlearn("predict", tmp_path / "run", path) == status
+    assert "such as B-PER, got 'Anna x z'" in capsys.readouterr().err
+
+
+def test_single_characters_are_what_such_a_tagger_reads(tmp_path, capsys):
+    assert train(tmp_path, "--column", 2, text="側\tB\n邊\tI\n\n" * 9, name="t.tsv") == 0
+    (tmp_path / "in.txt").write_text("側邊冇\n人\n乜嘢\n")
+    capsys.readouterr()
+    assert beamlearn("predict", tmp_path / "run", tmp_path / "in.txt") == 2
+    told = capsys.readouterr().err
+    assert "in.txt:1: Expected one character on each line" in told
+    assert "got '側邊冇'; give --layout lines" in told
+    assert beamlearn("predict", tmp_path / "run", "--text", "側邊冇 人") == 0
+    out, told = capsys.readouterr()
+    assert [line[:1] for line in out.splitlines()] == ["側", "邊", "冇", "人", ""]
+    assert "into characters, as every word of the training data is one character." in told
+
+
+def test_every_sentence_is_answered_at_once(trained, capsys, monkeypatch):
+    heard = []
+
+    class Typed(io.RawIOBase):
+        """Hears what was answered whenever another line is asked for."""
+
+        lines = iter([b"Go\n", b"\n", b"Do\nstop\n", b"\n", b"Go\n"])
+
+        def readable(self):
+            return True
+
+        def readinto(self, room):
+            heard.append(capsys.readouterr().out)
+            line = next(self.lines, b"")
+            room[: len(line)] = line
+            return len(line)
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Typed())))
+    assert beamlearn("predict", trained, "-", "--flush") == 0
+    heard.append(capsys.readouterr().out)
+    assert [part.split("\t")[0] for part in heard if part] == ["Go", "Do", "Go"]
+    assert heard[2].startswith("Go\t")
+
+
+def test_a_terminal_is_answered_at_once(monkeypatch):
+    from beamlearn.cli.jobs.predict import is_live
+
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    assert not is_live("-", "-", None)
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    assert is_live("-", "-", None)
+    assert not is_live("-", "-", False)
+    assert not is_live("f", "-", None)
+    assert not is_live("-", "f", None)
+
+
+def test_a_sentence_that_does_not_fit_is_left_as_it_is(trained, tmp_path, capsys):
+    path = tmp_path / "in.txt"
+    path.write_text("Go\n\n" + "Do\n" * 300 + "\nGo\n")
+    small = ["--max-memory", 0.001, "--width", 2]
+    assert beamlearn("predict", trained, path, *small) == 2
+    out, told = capsys.readouterr()
+    lines = out.splitlines()
+    assert [line.split("\t")[0] for line in lines] == path.read_text().splitlines()
+    assert ["\t" in line for line in lines] == [True, *[False] * 302, True]
+    assert "in.txt:3: A search may need 0.001 GB of memory" in told
+    assert "or raise --max-memory." in told
+    assert beamlearn("predict", trained, path, *small, "--json") == 2
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [record["tags"] is None for record in records] == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "Give a file as INPUT, or --text, got neither."),
+        (["in.txt", "--text", "a"], "Give a file as INPUT, or --text, got both."),
+        (["--text", "a", "--layout", "conllu"], "--layout must be lines with --text, got conllu"),
+        (["-", "--flush", "-o", "f"], "--flush is only for standard output, got --output f"),
+        (["--text", "a", "--tokenizer", "word"], "no tokenizer called 'word'. Did you mean"),
+        (["in.txt", "--layout", "line"], "no layout called 'line'. Did you mean 'lines'"),
+    ],
+)
+def test_what_predict_cannot_read(trained, capsys, arguments, sentence):
+    assert beamlearn("predict", trained, *arguments) == 2
+    assert sentence in capsys.readouterr().err
 
 
 def test_evaluate_prints_one_json_object(trained, capsys):
@@ -342,7 +491,28 @@ def test_a_folder_that_cannot_be_made(tmp_path, capsys):
 
 def test_divergence_is_told(tmp_path, capsys):
     assert train(tmp_path, "--learning-rate", 1e30, "--batch-size", 2) == 2
+    told = "diverged after round 1: in round 2 the scorer gave nan to a neighbor of example 0;"
+    assert told in (found := capsys.readouterr().err)
+    assert found.endswith("start again with a smaller --learning-rate or --clip.\n")
+    assert beamlearn("train", "tag", "--resume", "--out", tmp_path / "run") == 2
+    assert told in capsys.readouterr().err  # the folder can still be read
+
+
+def test_after_divergence_the_best_epoch_can_be_used(tmp_path, capsys, monkeypatch):
+    from beamlearn.training.trainer import Training
+
+    def spoiled(training, coins):
+        prepare(training, coins)
+        if training.validated == 1:
+            next(training.scorer.parameters()).data.fill_(float("nan"))
+
+    prepare = Training.prepare_round
+    monkeypatch.setattr(Training, "prepare_round", spoiled)
+    assert train(tmp_path) == 2
     assert "Training diverged after round" in capsys.readouterr().err
+    assert beamlearn("predict", tmp_path / "run", tmp_path / "train.conllu") == 0
+    monkeypatch.undo()
+    assert beamlearn("train", "tag", "--resume", "--out", tmp_path / "run") == 0
 
 
 @pytest.mark.parametrize(
@@ -422,3 +592,107 @@ def test_standard_input_cannot_be_resumed(tmp_path, monkeypatch, capsys):
     assert beamlearn("train", "tag", "--train", "-", "--out", out, "--epochs", 1, *SMALL) == 0
     assert beamlearn("train", "tag", "--out", out, "--resume") == 2
     assert "standard input, which cannot be read again" in capsys.readouterr().err
+
+
+def test_the_width_that_training_found_is_used_unless_one_is_given(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(decoding_width, "smallest_good_width", lambda losses, trained: 4)
+    assert train(tmp_path, "--algorithm", "log_likelihood") == 0
+    told = capsys.readouterr().err
+    for width in (1, 2, 4, 8, 16):
+        assert re.search(rf"validation, beam {width}: accuracy \d+\.\d\d%, [\d,]+ words/s", told)
+    assert "The model is decoded with a beam of 4 unless --width says otherwise" in told
+    model, file = tmp_path / "run", tmp_path / "train.conllu"
+    assert json.loads((model / "decoding.json").read_text())["width"] == 4
+    assert beamlearn("predict", model, file, "--json") == 0
+    captured = capsys.readouterr()
+    assert captured.err.count("Decoding with a beam of 4") == 1
+    assert beamlearn("predict", model, file, "--json", "--width", 4) == 0
+    assert capsys.readouterr() == (captured.out, "")
+    assert beamlearn("evaluate", model, file, "--json") == 0
+    results = json.loads(capsys.readouterr().out)["results"]
+    assert [result["width"] for result in results] == [1, 4]
+    assert beamlearn("inspect", model, file, "--text") == 0
+    assert "beam of 4" in capsys.readouterr().out
+
+
+def test_widths_of_a_large_validation_file_are_measured_on_a_sample(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(decoding_width, "MOST", 1)
+    dev = tmp_path / "dev.conllu"
+    dev.write_text(COMMENTED)
+    assert train(tmp_path, "--dev", dev, "--width", 2, "--epochs", 1) == 0
+    told = capsys.readouterr().err
+    assert "On 1 of the 2 validation examples:\n  beam 1: accuracy" in told
+    assert "validation, beam 2: accuracy" in told
+
+
+def test_overwrite_replaces_a_run(tmp_path, capsys):
+    assert train(tmp_path, "--epochs", 1) == 0
+    assert train(tmp_path, "--epochs", 1) == 2
+    assert "(See --resume and --overwrite and --out.)" in capsys.readouterr().err
+    assert train(tmp_path, "--epochs", 1, "--seed", 7, "--overwrite", "--column", "nonsense") == 2
+    before = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert before["learning"]["seed"] == 0
+    assert train(tmp_path, "--epochs", 1, "--seed", 7, "--overwrite") == 0
+    after = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert after["learning"]["seed"] == 7
+    assert {path.name for path in tmp_path.iterdir()} == {"run", "train.conllu"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--resume"], "--resume or --overwrite can be given, got both"),
+        (["--warm-start", "{out}"], "--warm-start must be another folder than --out"),
+    ],
+)
+def test_what_overwrite_does_not_go_with(trained, capsys, options, message):
+    given = [one.format(out=trained) for one in options]
+    assert train(trained.parent, "--overwrite", *given) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_run_that_was_set_aside_is_not_forgotten(tmp_path, capsys):
+    aside = tmp_path / "run.replaced"
+    aside.mkdir()
+    (aside / "config.json").write_text("{}")
+    assert train(tmp_path, "--overwrite") == 2
+    assert f"rename {aside}, which is the old run, back to" in capsys.readouterr().err
+
+
+def test_one_sentence_is_not_some_sentences(tmp_path, capsys):
+    dev = tmp_path / "dev.conllu"
+    dev.write_text("1\tGo\tgo\tVERB\tVB\t_\t0\troot\t_\t_\n\n")
+    text = dev.read_text()
+    assert train(tmp_path, "--dev", dev, "--epochs", 1, "--min-count", 1, text=text) == 0
+    told = capsys.readouterr().err
+    assert "1 sentence, 1 tag, " in told
+    assert " of 1 validation example" in told
+
+
+def test_a_full_disk_during_training(tmp_path, capsys, monkeypatch):
+    real, path = Run.save_model, tmp_path / "run" / "model.safetensors"
+
+    def full(self, *more):
+        with atomic.needing_space(path):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "save_model", full)
+        assert train(tmp_path, "--epochs", 1) == 1
+    told = capsys.readouterr().err
+    assert f"There is no space left on the disk to write {path} " in told
+    assert "free some space, and try again. The same command with --resume goes on." in told
+    assert Run.save_model is real
+    assert train(tmp_path, "--epochs", 1, "--resume") == 0
+
+
+def test_standard_output_on_a_full_disk(trained, tmp_path, capsys, monkeypatch):
+    source = tmp_path / "in.conllu"
+    source.write_text(COMMENTED)
+
+    def full(text):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("beamlearn.data.text.print_text", full)
+    assert beamlearn("predict", trained, source) == 1
+    assert "The output cannot be written (No space left on device)" in capsys.readouterr().err

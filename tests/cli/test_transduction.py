@@ -59,7 +59,7 @@ def test_every_setting_is_an_option(capsys, monkeypatch):
     from beamlearn.tasks.transduction.settings import TransducerSettings
 
     monkeypatch.setenv("COLUMNS", "160")
-    assert beamlearn("train", "transduce", "--help") == 0
+    assert beamlearn("train", "transduce", "--help-all") == 0
     text = capsys.readouterr().out
     assert "beamlearn train transduce --train" in text
     for name in (*TransducerSettings.model_fields, "epochs", "train", "references"):
@@ -70,7 +70,7 @@ def test_training_says_how_good_it_is(tmp_path, capsys):
     assert train(tmp_path) == 0
     told = capsys.readouterr().err
     assert "27 pairs, source symbols: 4, target tokens: 8, " in told
-    assert "of the outputs cost something, " in told
+    assert "validation wrong outputs " in told
     assert "validation, beam 1: wrong outputs " in told
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
     assert metrics["task"] == "transduce"
@@ -125,6 +125,38 @@ def test_a_line_is_source_tab_output(trained, lines, capsys):
     assert all(len(row) == 2 for row in rows)
     assert rows[0] == rows[3]
     assert [row[1] for row in rows] == BeamTransducer.load(trained).predict([r[0] for r in rows])
+
+
+def test_a_source_may_be_given_as_text(trained, lines, capsys):
+    assert beamlearn("predict", trained, "--text", "abc", "--text", "no such\nd") == 0
+    assert [line.split("\t")[0] for line in capsys.readouterr().out.splitlines()] == [
+        "abc",
+        "no such",
+        "d",
+    ]
+    assert beamlearn("predict", trained, lines) == 0
+    whole = capsys.readouterr().out
+    assert beamlearn("predict", trained, lines, "--flush") == 0
+    assert capsys.readouterr().out == whole
+
+
+def test_a_source_that_does_not_fit_stands_alone(trained, tmp_path, capsys):
+    path = tmp_path / "long.txt"
+    path.write_text("abc\n" + "abcd" * 500 + "\nd\n")
+    assert beamlearn("predict", trained, path, "--max-memory", 0.005) == 2
+    out, told = capsys.readouterr()
+    assert [line.count("\t") for line in out.splitlines()] == [1, 0, 1]
+    assert f"{path}:2: A search may need 0.005 GB of memory" in " ".join(told.split())
+    assert beamlearn("predict", trained, path, "--max-memory", 0.005, "--json") == 2
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [record["output"] is None for record in records] == [False, True, False]
+
+
+def test_annotated_words_are_no_sources(trained, tmp_path, capsys):
+    path = tmp_path / "a.txt"
+    path.write_text("# text = a\n1\ta" + "\t_" * 8 + "\n\n")
+    assert beamlearn("predict", trained, path) == 2
+    assert "one source on each line, but this is a CoNLL-U file" in one_sentence(capsys)
 
 
 def test_n_best_lists_are_lines(trained, lines, tmp_path):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared_data import shared
 
-from beamlearn.data.document import read_document
+from beamlearn.data.document import documents, read_document
 from beamlearn.data.rewriting import with_supertag
 from beamlearn.data.text import DataError, read_lines
 
@@ -310,7 +310,7 @@ def test_the_layout_shows_in_name_or_content(read, monkeypatch):
     assert read("1\tNUM\n").layout == "columns"
     assert read("\t".join("abcdefghij")).layout == "columns"
     assert read(CONLLU, "columns").width == 10
-    with pytest.raises(DataError, match="must have 10 fields .* got 2; .* layout 'columns'"):
+    with pytest.raises(DataError, match="must have 10 fields .* got 2; .* or rename the file"):
         read("a\tX\n", name="f.conllu.gz")
     with pytest.raises(DataError, match="got 1; replace the spaces by tabs"):
         read(CONLLU.replace("\t", "  "))
@@ -411,3 +411,41 @@ def test_real_trees_there_and_back(name):
     path = shared(f"{name}/dev.conllu.gz")
     document = read_document(path)
     assert document.rewrite_trees(document.trees()) == "".join(read_lines(path))
+
+
+@settings(max_examples=60)
+@given(case=conllu_cases(), data=st.data(), window=st.integers(1, 3))
+def test_conllu_part_by_part(read, case, data, window):
+    whole, found = read(case.text(), "conllu"), []
+    chains = [[*range(len(words))] for words in case.words]
+    trees = list(zip(chains, others(case, data), strict=True))
+    added = ["# added"] * ("\r" not in case.text())  # they end as the line above, of any part
+    comments, rest = [added for _ in trees], list(trees)
+    for document in documents(whole.path, "conllu", window):
+        size = len(document.sentences)
+        found.append(document.rewrite_trees(rest[:size], comments[:size]))
+        rest = rest[size:]
+    assert "".join(found) == whole.rewrite_trees(trees, comments)
+
+
+@settings(max_examples=60)
+@given(case=column_cases(), data=st.data(), window=st.integers(1, 3))
+def test_columns_part_by_part(read, case, data, window):
+    whole, values = read(case.text(), "columns"), others(case, data)
+    found, rest = [], list(values)
+    for document in documents(whole.path, "columns", window):
+        size = len(document.sentences)
+        found.append(document.rewrite("2", rest[:size]))
+        rest = rest[size:]
+    assert "".join(found) == whole.rewrite("2", values)
+
+
+def test_the_first_sentences_show_the_layout_of_all(tmp_path):
+    path = tmp_path / "f"
+    path.write_text("# a note\n\na\tX\n\nb c\tY\n\nd\n")
+    parts = documents(path, "auto", 1)
+    assert next(parts).rewrite("2", []) == "# a note\n\n"
+    assert next(parts).words() == [["a"]]
+    assert next(parts).words() == [["b c"]]
+    with pytest.raises(DataError, match=r"f:7: .* as the first, 2 \(line 3\), got 1"):
+        next(parts)

@@ -84,7 +84,7 @@ def test_empty_cells_of_a_table_are_no_further_references():
         ("a\tb\n \n", "^f:2: A line must have a tab .* but ' ' has none"),
         (
             "a\tb\nc\td\te\n",
-            r"^f:2: A line must have one tab, .* got 2; .* .several. if they separate",
+            r"^f:2: A line must have one tab, .* got 2; .* = several if they separate",
         ),
         ("a\tb\t\n", r"^f:1: A line must have one tab, .* got 2; remove the others, or "),
     ],

@@ -1,3 +1,4 @@
+import codecs
 import gzip
 import io
 import os
@@ -66,7 +67,7 @@ def test_wrong_encoding(tmp_path, monkeypatch):
     message = r"UTF-8, but byte 4 of this line \(0xe9\) is not; convert the file"
     with pytest.raises(DataError, match=rf"latin\.txt:2: Text must be encoded in {message}"):
         read_lines(path)
-    path.write_bytes("word".encode("utf-16"))
+    path.write_bytes(b"\xffword")
     with pytest.raises(DataError, match=r"latin\.txt:1: .*0xff"):
         read_lines(path)
     stdin(monkeypatch, b"caf\xe9\n")
@@ -205,3 +206,20 @@ def test_standard_output(capfdbinary, target):
     with redirect_stdout(io.StringIO()) as replaced:
         write_text(target, "é\n")
     assert replaced.getvalue() == "é\n"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "mark", "named"),
+    [
+        ("utf-16-le", codecs.BOM_UTF16_LE, "UTF-16"),
+        ("utf-16-be", codecs.BOM_UTF16_BE, "UTF-16"),
+        ("utf-32-le", codecs.BOM_UTF32_LE, "UTF-32"),
+        ("utf-32-be", codecs.BOM_UTF32_BE, "UTF-32"),
+    ],
+)
+def test_a_byte_order_mark_names_the_encoding(tmp_path, encoding, mark, named):
+    path = tmp_path / "wide.txt"
+    path.write_bytes(mark + "dogs\nbark\n".encode(encoding))
+    message = f"wide.txt:1: .* byte-order mark of {named}; convert it with `iconv -f {named} -t"
+    with pytest.raises(DataError, match=message):
+        read_lines(path)

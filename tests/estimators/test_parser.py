@@ -9,7 +9,7 @@ from beamlearn.estimators import BeamParser, BeamTagger
 from beamlearn.estimators.parameters import RUN_ONLY
 from beamlearn.tasks.parsing.attachment import arcs_of
 from beamlearn.tasks.parsing.settings import ParserSettings, ParsingExperiment
-from beamlearn.tasks.settings import Files
+from beamlearn.tasks.settings import TextFiles
 from beamlearn.training.settings import Learning, SettingsError
 from beamlearn.training.trainer import fit
 
@@ -232,7 +232,7 @@ def test_folders_of_the_command_line(brief, tmp_path):
         for group in (ParserSettings, Learning)
     ]
     experiment = ParsingExperiment(
-        data=Files(train=str(tmp_path / "train.conllu")),
+        data=TextFiles(train=str(tmp_path / "train.conllu")),
         parser=ParserSettings(**groups[0]),
         learning=Learning(**groups[1]),
     )

@@ -257,6 +257,29 @@ def test_nbest_and_confidence(fitted):
         fitted.predict_nbest(sentences, n=0)
 
 
+def test_probabilities_of_all_labels(fitted):
+    sentences = [X[2], [], X[1]]
+    lists = fitted.predict_nbest(sentences, n=4)
+    found = fitted.predict_proba(sentences, width=4)
+    assert [table.shape for table in found] == [(5, 3), (0, 3), (2, 3)]
+    for table, ways in zip(found, lists, strict=True):
+        assert isinstance(table, np.ndarray)
+        assert table.sum(axis=1) == pytest.approx(np.ones(len(table)))
+        for word, row in enumerate(table):
+            for label, share in zip(fitted.classes_, row, strict=True):
+                agreeing = [way.probability for way in ways if way.tags[word] == label]
+                assert share == pytest.approx(sum(agreeing))
+    for table, labels, sure in zip(
+        found, fitted.predict(sentences, 4), fitted.predict_confidence(sentences, 4), strict=True
+    ):
+        columns = [fitted.classes_.index(label) for label in labels]
+        assert table[np.arange(len(labels)), columns] == pytest.approx(np.array(sure))
+    (alone,) = fitted.predict_proba([X[2]], width=4)
+    assert np.array_equal(alone, found[0])
+    (greedy,) = fitted.predict_proba([X[2]], width=1)
+    assert set(greedy.flatten()) == {0.0, 1.0}
+
+
 def test_labels_never_seen_are_errors(fitted):
     assert fitted.score([["the", "dog"]], [["D", "ADJ"]]) == 0.5
     assert fitted.evaluate([["the", "dog"]], [["D", "ADJ"]]).accuracy == 0.5
@@ -266,6 +289,7 @@ def test_labels_never_seen_are_errors(fitted):
 def test_nothing_to_predict(fitted):
     assert fitted.predict([]) == []
     assert fitted.predict_nbest([]) == fitted.predict_confidence([]) == []
+    assert fitted.predict_proba([]) == []
 
 
 def test_before_fit():
@@ -274,6 +298,7 @@ def test_before_fit():
         lambda: tagger.predict(X),
         lambda: tagger.predict_nbest(X),
         lambda: tagger.predict_confidence(X),
+        lambda: tagger.predict_proba(X),
         lambda: tagger.score(X, Y),
         lambda: tagger.evaluate(X, Y),
         lambda: tagger.save("anywhere"),
@@ -402,29 +427,52 @@ def test_what_is_saved_is_what_was_fitted(fitted, tmp_path):
     assert BeamTagger.load(tmp_path / "run").get_params() == fitted.get_params()
 
 
+def file_in(folder):
+    """The same sentences in a file."""
+    lines = ("\n".join(map("\t".join, zip(*pair, strict=True))) for pair in zip(X, Y, strict=True))
+    (folder / "train.tsv").write_text("\n\n".join(lines) + "\n", encoding="utf-8")
+    return TaggingFiles(train=str(folder / "train.tsv"), column="2")
+
+
 def test_folders_of_the_command_line(fitted, tmp_path):
     """The same sentences in a file come to the same weights."""
-    lines = ("\n".join(map("\t".join, zip(*pair, strict=True))) for pair in zip(X, Y, strict=True))
-    (tmp_path / "train.tsv").write_text("\n\n".join(lines) + "\n", encoding="utf-8")
     groups = [
         {name: value for name, value in TINY.items() if name in group.model_fields}
         for group in (TaggerSettings, Learning)
     ]
     experiment = TaggingExperiment(
-        data=TaggingFiles(train=str(tmp_path / "train.tsv"), column="2"),
+        data=file_in(tmp_path),
         tagger=TaggerSettings(**groups[0]),
         learning=Learning(**groups[1]),
     )
     prepared = begin(experiment, tmp_path / "run")
     fit(prepared.training, prepared.checkpointer)
-    loaded = BeamTagger.load(tmp_path / "run")
+    loaded = BeamTagger.from_run(tmp_path / "run")
     assert same_weights(loaded, fitted)
+    assert same_weights(BeamTagger.load(tmp_path / "run"), fitted)
     assert loaded.get_params() == fitted.get_params()
     assert loaded.history_ == fitted.history_
     loaded.save(tmp_path / "copy")
     assert load(tmp_path / "copy")[1].column == "2"
     with pytest.raises(RunError, match="holds a model, but no checkpoint of its training"):
         resume(tmp_path / "copy")
+
+
+@pytest.mark.usefixtures("no_shape_checks")
+def test_other_policies_of_a_run(tmp_path):
+    learning = Learning(epochs=1, batch_size=4, average=True, mixture=2)
+    prepared = begin(TaggingExperiment(data=file_in(tmp_path), learning=learning), tmp_path / "run")
+    fit(prepared.training, prepared.checkpointer)
+    best, average, mixture = (
+        BeamTagger.from_run(tmp_path / "run", policy=policy)
+        for policy in ("best", "average", "mixture")
+    )
+    assert not same_weights(best, average)
+    assert len(mixture.predict(X)) == len(X)
+    with pytest.raises(RunError, match="A single model can be saved, got the mixture of several"):
+        mixture.save(tmp_path / "copy")
+    with pytest.raises(ValueError, match="no policy called 'avrage'. Did you mean 'average'"):
+        BeamTagger.from_run(tmp_path / "run", policy="avrage")
 
 
 def test_the_command_line_reads_saved_folders(fitted, tmp_path):
@@ -451,6 +499,15 @@ def test_nothing_to_load(tmp_path):
 
 
 # --- scikit-learn --------------------------------------------------------------------------------
+
+
+def test_notebooks_show_the_parameters_and_whether_it_is_fitted(fitted):
+    shown, other = fitted._repr_html_(), tiny(width=7)._repr_html_()
+    assert "BeamTagger(" in shown
+    assert "history_size" in shown
+    assert ">Fitted<" in shown
+    assert ">Not fitted<" in other
+    assert set(fitted._repr_mimebundle_()) == {"text/plain", "text/html"}
 
 
 def test_clones_have_the_parameters_and_nothing_else(fitted):

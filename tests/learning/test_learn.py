@@ -1,6 +1,6 @@
 import pytest
 import torch
-from spaces import HammingTask, TableScorer
+from spaces import HammingOracle, HammingTask, TableScorer, TaggingSpace
 
 import beamlearn as bl
 from beamlearn import strategies
@@ -153,6 +153,18 @@ def test_trajectories_on_request():
     assert not kept.transitions[0].neighbors.scores.requires_grad
 
 
+def test_rounds_and_trajectories_print_on_one_line():
+    (round,), _, _ = run(batches=1, trajectories=True)
+    assert str(round) == (
+        "<Round 1: 2 examples, width 2, mean loss 5.545, mean cost 3, gradient norm 1.414>"
+    )
+    assert str(round.trajectory) == (
+        "<Trajectory: 2 examples, up to 3 transitions, width 2, mean cost 3, 5 cost increases>"
+    )
+    nothing = bl.beam_trajectory(HammingTask(4).space([[]]), setup()[2])
+    assert "1 example, up to" in repr(nothing)
+
+
 def test_nothing_to_learn_from():
     task, gold, scorer = setup()
     optimizer = torch.optim.SGD([scorer.table], lr=0.5)
@@ -228,3 +240,110 @@ class FailingTask:
 def test_wrong_options(options, message):
     with pytest.raises(ValueError, match=message):
         run(**options)
+
+
+class SpoiledCosts(HammingOracle):
+    """Does not know what the second word of the second example costs."""
+
+    def costs(self, memory, nodes):
+        costs = super().costs(memory, nodes)
+        if nodes.step == 1:
+            costs[1] = torch.nan
+        return costs
+
+
+class SpoiledTask(HammingTask):
+    def space(self, batch):
+        space = TaggingSpace(batch, self.tags)
+        space.oracle = lambda: SpoiledCosts(space)
+        return space
+
+
+def plain(scores, costs, width, mask):
+    return (scores * costs).sum(dim=-1)
+
+
+def wants_three(costs):
+    """Where the right tag is 3."""
+    return costs.argmin(dim=-1) % 4 == 3
+
+
+def undefined(scores, costs, width, mask):
+    """NaN where the right tag is 3; the gradient is finite there."""
+    return plain(scores, costs, width, mask).masked_fill(wants_three(costs), torch.nan)
+
+
+def steep(scores, costs, width, mask):
+    """Finite everywhere, with a gradient that is not where the right tag is 3."""
+    losses, spoiled = plain(scores, costs, width, mask), wants_three(costs)
+    losses[spoiled] = (scores - scores).sum(dim=-1)[spoiled].abs().sqrt().double()
+    return losses
+
+
+WITHOUT_THREE, WITH_THREE = [2, 1, 1], [2, 3, 1]
+
+
+@pytest.mark.parametrize("clip", [None, 0.5])
+@pytest.mark.parametrize(
+    ("task", "loss", "message"),
+    [
+        (SpoiledTask, plain, "Costs .* in round 1 the oracle gave nan to a neighbor of example 1;"),
+        (SpoiledTask, "upper_bound", "Costs .* in round 1 the oracle gave nan to .* example 1;"),
+        (
+            HammingTask,
+            undefined,
+            "Losses .* in round 1 the loss 'undefined' gave nan to example 1, whose scores and",
+        ),
+        (
+            HammingTask,
+            steep,
+            "Gradients .* in round 1 that of table is nan from example 1, though the losses are",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("no_shape_checks")
+def test_numbers_that_are_not_finite_do_not_reach_the_weights(task, loss, message, clip):
+    _, _, scorer = setup()
+    optimizer = torch.optim.SGD([scorer.table], lr=0.5)
+    batches = [[WITHOUT_THREE, WITH_THREE]]
+    rounds = bl.learn(batches, task(4), scorer, optimizer, loss=loss, width=2, clip=clip)
+    with pytest.raises(ValueError, match=message):
+        next(rounds)
+    assert not scorer.table.any()
+
+
+def test_the_round_that_is_not_finite_is_named():
+    task, _, scorer = setup()
+    optimizer = torch.optim.SGD([scorer.table], lr=0.5)
+    batches = [[WITHOUT_THREE]] * 2 + [[WITH_THREE]]
+    rounds = bl.learn(batches, task, scorer, optimizer, loss=undefined, width=2)
+    next(rounds), next(rounds)
+    before = scorer.table.detach().clone()
+    with pytest.raises(ValueError, match="in round 3 the loss 'undefined' gave nan to example 0"):
+        next(rounds)
+    assert torch.equal(scorer.table, before)
+
+
+def test_a_score_that_is_not_finite_names_its_round():
+    task, gold, scorer = setup()
+    optimizer = torch.optim.SGD([scorer.table], lr=0.5)
+    rounds = bl.learn([gold[:2]] * 2, task, scorer, optimizer, loss="upper_bound", width=2)
+    next(rounds)
+    scorer.table.data[2] = torch.nan
+    with pytest.raises(ValueError, match="Scores must be finite, but in round 2 the scorer gave"):
+        next(rounds)
+
+
+@pytest.mark.parametrize(
+    ("loss", "found"),
+    [
+        (lambda scores, costs, width, mask: scores, r"the shape \(2, 4\)"),
+        (lambda scores, costs, width, mask: scores.sum(), r"the shape \(\)"),
+        (lambda scores, costs, width, mask: 0.0, "float"),
+    ],
+)
+@pytest.mark.usefixtures("no_shape_checks")
+def test_a_loss_is_one_number_per_row(loss, found):
+    loss.__name__ = "my_loss"
+    with pytest.raises(ValueError, match=rf"of shape \(2,\), but 'my_loss' returned {found}; add"):
+        run(loss=loss)

@@ -135,3 +135,23 @@ def test_an_alignment_looks_at_symbols_only():
     assert shares[1].tolist() == [[1.0, 0.0, 0.0]] * 2
     alone = layer(keys[1:, :1], queries[1:], last[1:, :, :1] * 0, None)
     assert alone.tolist() == [[[1.0], [1.0]]]
+
+
+def test_an_alignment_is_computed_in_one_place_block_by_block(monkeypatch):
+    torch.manual_seed(0)
+    layer = Alignment(6, 4, 5)
+    keys, queries = torch.randn(2, 7, 5), torch.randn(2, 3, 4)
+    last = torch.rand(2, 3, 7).softmax(dim=-1)
+    assert layer.room(keys, 3) is None
+    monkeypatch.setattr(alignment, "BLOCK", 2 * 2 * 3 * 5)
+    with torch.no_grad():
+        assert layer.room(keys, 3) is None  # the source is short
+    monkeypatch.setattr(alignment, "LONG", 1)
+    with torch.no_grad():
+        room = layer.room(keys, 3)
+        assert room.shape == (2, 60)
+        assert layer.room(keys, 2, room) is layer.room(keys[:1], 3, room) is room
+        assert layer.room(keys, 20, room).shape == (2, 2 * 20 * 5)
+        assert layer.room(keys[:, :1], 3).shape == (2, 30)
+        found = layer(keys, queries, last, None, room.fill_(torch.nan))
+        torch.testing.assert_close(found, layer(keys, queries, last, None))

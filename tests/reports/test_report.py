@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 import pytest
 import torch
-from tiny_reports import HOSTILE, beamlearn_run, make_comparison, make_run
+from tiny_reports import HOSTILE, SMALL, beamlearn_run, make_comparison, make_run
 
 from beamlearn.cli.jobs.report import certified
 from beamlearn.comparison.results import read_comparison
@@ -85,7 +85,7 @@ def test_a_run(a_run, tmp_path, capsys):
     assert "The report is in" in capsys.readouterr().err
     found = parts(text)
     assert list(found) == [
-        *("summary", "learning", "widths", "positions", "blame", "diagnosis"),
+        *("summary", "learning", "widths", "positions", "blame", "labels", "diagnosis"),
         *("reliability", "again"),
     ]
     assert (
@@ -551,6 +551,9 @@ def test_the_command_trains_the_same_again(a_run, tmp_path):
     run = Run.open(a_run)
     experiment = read_experiment(task_named("tag"), run)
     command = train_command(experiment, tmp_path / "again")
+    typed = {word for word in shlex.split(command) if word.startswith("--")}
+    given = {"--train", "--dev", "--width", "--epochs", *SMALL, "--out"}
+    assert typed == {str(word) for word in given if str(word).startswith("--")}
     assert beamlearn_run(*shlex.split(command)[1:]) == 0
     again = Run.open(tmp_path / "again")
     assert again.config == run.config
@@ -563,6 +566,14 @@ def test_the_command_trains_the_same_again(a_run, tmp_path):
     assert words[words.index("--patience") + 1] == "0"
     assert {"--average", "a b"} <= {*words}
     assert train_command(experiment.model_copy(update={"data": None}), tmp_path) is None
+
+
+def test_the_command_of_a_warm_start_leaves_out_what_comes_with_it(a_run, tmp_path):
+    experiment = read_experiment(task_named("tag"), Run.open(a_run))
+    warm = experiment.model_copy(update={"warm_start": str(a_run)})
+    assert "--word-size" not in train_command(warm, tmp_path)
+    tagger = experiment.settings.model_copy(update={"dropout": 0.7})
+    assert "--dropout 0.7" in train_command(warm.with_settings(tagger), tmp_path)
 
 
 def test_what_a_run_proves(module_without_shape_checks, tmp_path):

@@ -116,3 +116,42 @@ def test_gradients_flow_through_the_scores_on_request():
     (gradient,) = torch.autograd.grad(result.nbest_scores.sum(), scorer.theta)
     counts = [h.output[-1].count("b") for h in result.nbest[0]]
     assert gradient.tolist() == [sum(counts), 4]
+
+
+def test_a_result_prints_as_a_table_that_fits_on_a_screen():
+    space = bl.GraphSpace("", lambda w: [w + "a", w + "b"] if len(w) < 5 else [])
+    scorer = bl.FunctionScorer(lambda path: path[-1].count("b"))
+    result = bl.beam_search(bl.GraphSpace.stack([space] * 20), scorer, width=7)
+    lines = str(result).splitlines()
+    assert lines[1].split(maxsplit=2) == [
+        "0",
+        "5.0000",
+        "33.6%  ('', 'b', 'bb', 'bbb', 'bbbb', 'bbbbb')",
+    ]
+    assert lines[6:8] == ["    ... 2 more outputs", lines[1].replace("0", "1", 1)]
+    assert lines[-1] == "    ... 12 more examples"
+    assert len(lines) == 1 + 8 * 6 + 1
+    assert repr(result) == "<SearchResult: 20 examples, up to 7 outputs each>"
+    first = result.nbest[0][0]
+    assert str(first).startswith("5.0000  33.6%  ('', 'b',")
+    assert "step_scores" not in repr(first)
+
+
+def test_long_outputs_are_cut_in_the_table():
+    long = bl.GraphSpace("a" * 99, lambda word: [word + "b"] if len(word) < 100 else [])
+    (_, line) = str(bl.beam_search(long, bl.FunctionScorer(lambda _: 0.0))).splitlines()
+    assert line.endswith("aaa...")
+    assert len(line) < 100
+    empty = bl.beam_search(bl.GraphSpace.stack([]), bl.FunctionScorer(lambda _: 0.0))
+    assert str(empty).count("\n") == 0
+
+
+@pytest.mark.parametrize("steps", [0, -1])
+@pytest.mark.parametrize("search", [bl.beam_search, bl.pooled_search, bl.beam_trajectory])
+def test_a_search_without_a_step_is_refused(search, steps):
+    space = bl.GraphSpace("", lambda word: [word + "a"] if not word else [], cost=len)
+    scorer = bl.FunctionScorer(lambda path: 0.0)
+    message = f"`max_steps` must be at least 1, got {steps}; leave it out for the limit .* 10000"
+    with pytest.raises(ValueError, match=message):
+        search(space, scorer, max_steps=steps)
+    assert search(space, scorer, width=1, max_steps=1) is not None

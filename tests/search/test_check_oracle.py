@@ -71,6 +71,59 @@ def test_without_costs_the_oracle_must_at_least_agree_with_itself(generator):
     assert not bl.check_oracle(space, Wrong(space)).ok
 
 
+class CostedSpace(TaggingSpace):
+    """Knows what an output costs."""
+
+    def cost(self, example, output):
+        return hamming(example, output)
+
+
+class AllZero(HammingOracle):
+    def costs(self, memory, nodes):
+        return torch.zeros_like(super().costs(memory, nodes))
+
+
+def wants_another_tag(space):
+    """An oracle that takes the tag after the right one for right."""
+    return HammingOracle(TaggingSpace([[(tag + 1) % 3 for tag in row] for row in GOLD], 3))
+
+
+@pytest.mark.parametrize("limit", [20_000, 0], ids=["listed", "walked"])
+@pytest.mark.parametrize("wrong", [AllZero, wants_another_tag], ids=["zero", "another tag"])
+def test_a_consistent_oracle_is_compared_with_the_costs_of_the_space(wrong, limit, generator):
+    options = {"limit": limit, "generator": generator}
+    space = CostedSpace(GOLD, 3)
+    check = bl.check_oracle(space, wrong(space), **options)
+    assert check.mistakes
+    assert not check.ok
+    assert str(check).startswith("wrong: ")
+    assert str(bl.check_oracle(space, **options)).startswith("ok: ")
+    without = TaggingSpace(GOLD, 3)
+    unsure = bl.check_oracle(without, wrong(without), **options)
+    assert not unsure.mistakes
+    assert not unsure.ok
+    assert repr(unsure).startswith("<OracleCheck: self-consistent; not compared with any cost")
+
+
+def test_the_first_mistake_is_told():
+    space = CostedSpace([[0, 1], [2]], 3)
+    assert str(bl.check_oracle(space, AllZero(space), cost=lambda *_: 2)) == (
+        "wrong: 17 costs; for [] of example 0 the oracle says 0, not 2"
+    )
+
+
+@pytest.mark.parametrize("limit", [20_000, 0], ids=["listed", "walked"])
+def test_an_initial_node_that_is_terminal_has_a_cost(limit):
+    space = bl.GraphSpace("done", lambda _: [], cost=lambda path: 2.5)
+    assert bl.check_oracle(space, limit=limit).ok
+    check = bl.check_oracle(space, cost=lambda *_: 3.5, limit=limit)
+    (mistake,) = check.mistakes
+    assert (mistake.claimed, mistake.true) == (2.5, 3.5)
+    unknown = bl.GraphSpace("done", lambda _: [])
+    oracle = bl.BruteForceOracle(unknown, lambda *_: 2.5)
+    assert not bl.check_oracle(unknown, oracle, limit=limit).ok
+
+
 class Cheapest(HammingOracle):
     full = False
 
@@ -88,6 +141,8 @@ def test_an_oracle_of_the_cheapest_neighbor_only():
     space = TaggingSpace(GOLD, 3)
     assert bl.check_oracle(space, Cheapest(space), cost=hamming).ok
     assert not bl.check_oracle(space, WrongCheapest(space), cost=hamming).ok
+    walked = bl.check_oracle(space, Cheapest(space), cost=hamming, limit=0)
+    assert (walked.mistakes, walked.ok) == ([], False)  # nothing can be compared on the way
 
 
 def test_spaces_too_large_to_list():

@@ -1,3 +1,5 @@
+from functools import cache
+
 import pytest
 import torch
 from generate import scorer_of, stacked, stacked_scorer, trees
@@ -115,6 +117,7 @@ def test_sums_over_tokens(k, power, early_stopping):
             ended = len(tokens) == limit or tokens[-1:] == (EOS,)
             return [] if ended else [(*tokens, token) for token in range(4)]
 
+        @cache
         def score(tokens, example=example):
             return scorer.rescore(example, tokens, lambda _: list(range(4))).item()
 

@@ -136,7 +136,8 @@ def test_config_holds_the_experiment_with_everything_decided(tmp_path):
     config = json.loads((tmp_path / "run" / "config.json").read_text())
     assert config["task"] == "tag"
     assert config["tagger"]["normalize"] == "log_softmax"
-    assert config["learning"] == chosen.learning.model_dump(mode="json")
+    decided = chosen.learning.model_copy(update={"beam_start": 0.0})
+    assert config["learning"] == decided.model_dump(mode="json")
     assert resume(tmp_path / "run").experiment == prepared.experiment == chosen.resolved()
 
 
@@ -363,8 +364,40 @@ def test_warm_start_takes_the_weights_over(trained, tmp_path):
 def test_the_weight_of_the_beam_depends_on_what_the_model_sees(tmp_path, network, learning, weight):
     decided = experiment(tmp_path, network=network, **learning).resolved()
     at = decided.learning.weight_at(9)
-    assert (None if at is None else at(1)) == weight
+    assert (None if at is None else at(9)) == weight
     assert decided.resolved() == decided
+
+
+@pytest.mark.parametrize(
+    ("context", "learning", "start", "normalize"),
+    [
+        ("sentence", {}, 2 / 3, "log_softmax"),
+        ("sentence", {"beam_weight": 0.2}, 2 / 3, "log_softmax"),
+        ("sentence", {"beam_start": 0.0}, 0, "log_softmax"),
+        ("sentence", {"stream": True}, 0, "log_softmax"),
+        ("sentence", {"algorithm": "continue"}, 0, "none"),
+        ("sentence", {"algorithm": "log_likelihood", "width": 1}, 0, "log_softmax"),
+        ("streaming", {}, 0, "none"),
+        ("streaming", {"beam_start": 0.5}, 0.5, "none"),
+    ],
+)
+def test_when_the_beam_joins_depends_on_what_the_model_sees(
+    tmp_path, context, learning, start, normalize
+):
+    decided = experiment(tmp_path, network={"context": context}, **learning).resolved()
+    assert decided.learning.likelihood_share == start
+    assert decided.tagger.normalize == normalize
+    assert decided.resolved() == decided
+    again = decided.left_open()
+    assert again.learning.beam_start == learning.get("beam_start")
+    assert again.resolved() == decided
+
+
+def test_a_warm_start_has_had_its_likelihood(tmp_path):
+    folder, sighted = tmp_path / "sighted", {"network": {"context": "sentence"}, "epochs": 1}
+    finish(begin(experiment(tmp_path, **sighted), folder))
+    warm = begin(experiment(tmp_path, warm_start=folder, **sighted), tmp_path / "warm")
+    assert warm.experiment.learning.likelihood_share == 0
 
 
 def test_a_warm_start_weighs_the_beam_by_the_network_that_it_takes_over(trained, tmp_path):

@@ -150,6 +150,9 @@ def test_every_command_works_on_another_task(sort, tmp_path, capsys):
     assert "sorted words" in capsys.readouterr().out
     assert beamlearn(["evaluate", out, test, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["task"] == "sort"
+    assert beamlearn(["evaluate", out, test, "--json", "--width", "1", "--errors"]) == 0
+    (errors,) = json.loads(capsys.readouterr().out)["errors"]
+    assert set(errors) == {"width", "worst"}  # its reports say nothing of labels
 
     assert beamlearn(["diagnose", out, test, "--widths", "1,8", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -381,6 +381,11 @@ def test_json():
         ([], {}, "`losses` must be a list of at least one number"),
         ([0.5, nan], {}, "`losses` must be finite, got nan as number 2"),
         ([inf, 0.5], {"clip": True}, "`losses` must be finite, got inf as number 1"),
+        (
+            [0.5],
+            {"clip": True, "upper": -1.0},
+            "`upper`, to which `clip=True` cuts the losses, must be a finite number .* got -1",
+        ),
         ([0.5, 0.5, -0.5], {}, "at least 0, got -0.5 for round 3"),
         ([0.5, 1.5], {}, "`upper` = 1, got 1.5 for round 2; raise `upper`, or pass `clip"),
         ([0.5], {"delta": 0.0}, "`delta` must be above 0 and at most 1, got 0.0"),

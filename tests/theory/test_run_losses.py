@@ -7,7 +7,8 @@ from torch import nn
 from beamlearn.theory.run_losses import has_dropout, obstacles, one_pass, read_logged_losses
 from beamlearn.training.settings import Learning
 
-PLAIN = Learning(stream=True, epochs=1)
+ONE_PASS = {"stream": True, "epochs": 1}
+PLAIN = Learning(**ONE_PASS)
 
 
 def record(number, losses=(0.5, 1.0), **more):
@@ -67,8 +68,11 @@ def test_the_log_of_one_pass(log, fits):
     [
         (Learning(stream=True, epochs=3), False, "of its 3 epochs"),
         (Learning(stream=False, epochs=1), False, "`stream`"),
-        (Learning(stream=True, epochs=1, width="2:8"), False, "from 2 to 8"),
+        (Learning(**ONE_PASS, width="2:8"), False, "from 2 to 8"),
         (PLAIN, True, "another run"),
+        (Learning(**ONE_PASS, beam_start=0.5), False, "not computed in every round"),
+        (Learning(**ONE_PASS, beam_every=2), False, "not computed in every round"),
+        (Learning(**ONE_PASS, beam_weight="0:0.1"), False, "not computed in every round"),
     ],
 )
 def test_each_obstacle_has_its_reason(learning, warm, reason):

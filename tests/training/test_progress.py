@@ -1,6 +1,8 @@
+import sys
 from dataclasses import replace
+from importlib.machinery import ModuleSpec
 from io import StringIO
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
@@ -191,3 +193,85 @@ def test_large_numbers_are_grouped(clock):
     clock.seconds += 1
     recent.add(round_of(1, steps=(12_000, 345)))
     assert recent.describe("words").endswith("  12,345 words/s")
+
+
+# --- notebooks ----------------------------------------------------------------------------------
+
+
+class Widget:
+    """Stands for the output widget of a notebook."""
+
+    def __init__(self):
+        self.shown, self.closed, self.active = [], False, False
+
+    def __enter__(self):
+        self.active = True
+
+    def __exit__(self, *error):
+        self.active = False
+
+    def clear_output(self, wait):
+        self.shown.clear()
+
+    def close(self):
+        self.closed = True
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    """The modules that rich draws with in a notebook; returns what the cell shows."""
+    cell, widgets = [], []
+
+    def output():
+        widgets.append(Widget())
+        return widgets[-1]
+
+    def display(shown):
+        within = [widget for widget in widgets if widget.active]
+        (within[0].shown if within else cell).append(shown)
+
+    for name, content in (("IPython", {}), ("IPython.display", {"display": display})):
+        monkeypatch.setitem(sys.modules, name, module_with(name, **content))
+    monkeypatch.setitem(sys.modules, "ipywidgets", module_with("ipywidgets", Output=output))
+    return cell
+
+
+def module_with(name, **content):
+    made = ModuleType(name)
+    made.__spec__ = ModuleSpec(name, None)
+    vars(made).update(content)
+    return made
+
+
+def test_a_notebook_has_a_bar_and_a_line_per_epoch(notebook, clock):
+    steps = training(epochs=2)
+    with Display(Console(force_jupyter=True), "words", lambda _: "cost 1") as display:
+        (widget,) = notebook
+        clock.seconds += 1
+        display(steps, round_of(1))
+        clock.seconds += 0.1
+        display(steps, round_of(2))
+        (bar,) = widget.shown
+        assert bar.text.startswith("epoch 1/2 ")
+        assert "loss 1.500" in bar.text
+        assert not widget.closed
+        display(steps, validation(1))
+    assert widget.closed
+    lines = [shown.text.split("  ")[0] for shown in notebook[1:] if shown.text]
+    assert lines == ["epoch 1/2"]
+
+
+def test_a_notebook_without_widgets_has_lines(monkeypatch, clock):
+    printed = []
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    console = Console(force_jupyter=True)
+    monkeypatch.setattr(console, "print", lambda line, **_: printed.append(line))
+    steps = training(epochs=2)
+    with Display(console, "words", lambda _: "cost 1") as display:
+        clock.seconds += 21
+        display(steps, round_of(1))
+        display(steps, validation(1))
+    assert [line.split("  ")[:2] for line in printed] == [
+        ["epoch 1/2", "17%"],
+        ["epoch 1/2", "loss 1.500"],
+    ]

@@ -13,7 +13,7 @@ from beamlearn.learning.learn import Round, learn
 from beamlearn.learning.seeds import seed_of
 from beamlearn.training import trainer as module
 from beamlearn.training.batches import POOL, batches_of
-from beamlearn.training.trainer import DECAYS, Validation
+from beamlearn.training.trainer import DECAYS, Judgment, Validation
 
 pytestmark = pytest.mark.usefixtures("no_shape_checks")
 
@@ -241,7 +241,7 @@ def test_across_the_border_of_two_phases_it_goes_on_to_the_same_weights():
 def test_the_judge_chooses_the_epoch_and_the_cost_decides_between_equals(monkeypatch):
     costs, losses = iter([5.0, 1.0, 4.0, 3.0]), iter([0.5, 0.6, 0.4, 0.4])
     monkeypatch.setattr(module, "evaluate", lambda *_, **__: evaluation(next(costs)))
-    steps = training(epochs=4, patience=0, judge=lambda _: next(losses))
+    steps = training(epochs=4, patience=0, judge=lambda _: Judgment(next(losses)))
     found = [event for event in steps if isinstance(event, Validation)]
     assert [event.best for event in found] == [True, False, True, True]
     assert [event.loss for event in found] == [0.5, 0.6, 0.4, 0.4]

@@ -1,3 +1,3 @@
 """The command line: what a shell can ask of the library."""
 
-from .main import main as main
+from .start import main as main

@@ -10,10 +10,14 @@ from pydantic import create_model
 from ..comparison.grid import COMPARED, Grid
 from ..tasks.registry import TASKS, TaskEntry
 from ..training.settings import Learning, Settings, groups_in
+from .help import HelpAll, PlainGroup, with_short_help
 from .options import Given, with_settings
 from .settings import settings
 from .shared_options import Device
 
+FIRST = ("train", "dev", "test", "out")
+THEN = ("algorithms", "losses", "widths", "seeds", "epochs", "config")
+"""What the short help shows, beside what is usual for the task."""
 HELP = """Train with several algorithms, test at several beam widths, and say which is best.
 
     The result is a table with a line for each algorithm, or each strategy and loss, at each
@@ -34,9 +38,12 @@ HELP = """Train with several algorithms, test at several beam widths, and say wh
 
 def compare_group() -> typer.Typer:
     """The group of commands, one for each task."""
-    group = typer.Typer(help="Compare training algorithms and beam widths.", no_args_is_help=True)
+    group = typer.Typer(
+        cls=PlainGroup, help="Compare training algorithms and beam widths.", no_args_is_help=True
+    )
     for name, entry in TASKS.items():
-        group.command(name)(command(entry))
+        usual = (*FIRST, *entry.usual, *THEN)
+        group.command(name, cls=with_short_help(usual))(command(entry))
     return group
 
 
@@ -79,6 +86,7 @@ def command(entry: TaskEntry) -> Callable[..., None]:
         ] = None,
         device: Device = "cpu",
         quiet: Annotated[bool, typer.Option(help="Show only the table and errors.")] = False,
+        help_all: HelpAll = False,  # noqa: ARG001 (the class of the command answers)
     ) -> None:
         values = settings(config, given, warm_start)
         from .jobs import compare as job  # loads torch

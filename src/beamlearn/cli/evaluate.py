@@ -24,9 +24,18 @@ def evaluate(
     width: Annotated[
         str | None,
         typer.Option(
-            help="Widths of the beam, as in 1,2,4,8.", show_default="1 and the training width"
+            help="Widths of the beam, as in 1,2,4,8.",
+            show_default="1 and the one measured by train",
         ),
     ] = None,
+    errors: Annotated[
+        bool,
+        typer.Option(
+            "--errors",
+            help="Also show where it goes wrong: precision, recall and F1 of each label, "
+            "confusions, and the worst outputs, each with a command that shows its search.",
+        ),
+    ] = False,
     as_json: AsJson = False,
     layout: Layout = None,
     column: Column = None,
@@ -42,6 +51,8 @@ def evaluate(
 
     beamlearn evaluate runs/pos test.conllu --width 1,2,4,8
 
+    beamlearn evaluate runs/pos test.conllu --errors
+
     beamlearn evaluate runs/pos test.conllu --json | jq .results[0].accuracy
 
     beamlearn evaluate runs/parser test.conllu --width 8 --json | jq .results[0].las
@@ -54,6 +65,7 @@ def evaluate(
         run,
         file,
         width,
+        errors=errors,
         as_json=as_json,
         options={"layout": layout, "column": column, "references": references},
         policy=policy_of(policy, mixture),

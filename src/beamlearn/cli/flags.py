@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..comparison.grid import COMPARED
+
 SETTING = re.compile(
     r"`(?:[a-z_]+\.)?(?P<name>[a-z_]+)(?:=(?P<value>[^`]+))?`(?: = (?P<after>\d+\.\d+|[\w-]+))?"
 )
@@ -11,14 +13,19 @@ SETTING = re.compile(
 
 
 def flags_of(commands: Any, arguments: Sequence[str]) -> dict[str, str]:
-    """The flag of each setting that the command in `arguments` has, by the setting's name."""
+    """The flag of each setting that the command in `arguments` has, by the setting's name.
+
+    Where several values are compared, it is the flag for those.
+    """
     command = commands
     for word in arguments:
         known = getattr(command, "commands", {})
         if word not in known:
             break
         command = known[word]
-    return own_flags(command)
+    found = own_flags(command)
+    several = {name: found[names] for name, names in COMPARED.items() if names in found}
+    return {**several, **found}
 
 
 def training_flags(commands: Any, arguments: Sequence[str]) -> dict[str, str]:

@@ -31,13 +31,23 @@ def inspect(
     ] = None,
     width: Annotated[
         int | None,
-        typer.Option(min=1, help="Width of the beam, at most 64.", show_default="as in training"),
+        typer.Option(
+            min=1, help="Width of the beam, at most 64.", show_default="as measured by train"
+        ),
     ] = None,
     sentence: Annotated[
         str | None,
         typer.Option(
             help="Number of the sentence in the file, from 1; with --export or --text also a "
             "range, as in 1-5."
+        ),
+    ] = None,
+    errors: Annotated[
+        str | None,
+        typer.Option(
+            metavar="search|model|any",
+            help="Go through the errors in the file only: those of the search (the model prefers "
+            "a better output, but the beam lost it), those of the model, or any.",
         ),
     ] = None,
     typed: Annotated[
@@ -78,6 +88,8 @@ def inspect(
 
     beamlearn inspect runs/pos test.conllu --against runs/likelihood --sentence 7
 
+    beamlearn inspect runs/pos test.conllu --errors search
+
     beamlearn inspect runs/pos --typed "the dog barks" --right "DET NOUN VERB" --text
 
     beamlearn inspect runs/g2p --sentence 1-5 --export searches.html
@@ -90,6 +102,7 @@ def inspect(
         against=against,
         width=width,
         sentence=sentence,
+        errors=errors,
         typed=typed,
         right=right,
         export=export,

@@ -8,23 +8,31 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from ..data.atomic import FULL, DiskFullError
 from .certify import certify
 from .compare import compare_group
 from .demo.command import demo
 from .diagnose import diagnose
 from .evaluate import evaluate
 from .flags import flags_of, training_flags, with_flags
+from .help import PlainCommand, in_order
 from .inspect import inspect
 from .predict import predict
 from .report import report
 from .train import train_group
 
 SUMMARY = "Learn beam search policies by imitation: the beam is part of the model."
+COMMANDS = (
+    *("demo", "train", "evaluate", "predict", "inspect", "diagnose", "compare", "report"),
+    "certify",
+)
+"""In the order in which people come to need them."""
 
 
 def app() -> typer.Typer:
     """All commands, those of every task that is registered among them."""
     commands = typer.Typer(
+        cls=in_order(*COMMANDS),
         help=SUMMARY,
         no_args_is_help=True,
         rich_markup_mode="rich",
@@ -34,8 +42,8 @@ def app() -> typer.Typer:
     commands.callback(help=SUMMARY)(options)
     commands.add_typer(train_group(), name="train")
     commands.add_typer(compare_group(), name="compare")
-    for command in (predict, evaluate, diagnose, certify, inspect, report, demo):
-        commands.command()(command)
+    for command in (demo, evaluate, predict, inspect, diagnose, report, certify):
+        commands.command(cls=PlainCommand)(command)
     return commands
 
 
@@ -72,9 +80,20 @@ def run(arguments: list[str]) -> int:
     except ValueError as error:
         flags, training = flags_of(commands, arguments), training_flags(commands, arguments)
         return fail(console, error, with_flags(error, flags, arguments, training), 2)
+    except OSError as error:
+        return fail(console, error, of_the_system(error), 1)
     except Exception as error:
         return fail(console, error, f"{type(error).__name__}: {error}", 1)
     return 0
+
+
+def of_the_system(error: OSError) -> str:
+    """What went wrong with a file or a disk, in words."""
+    if isinstance(error, DiskFullError):
+        return str(error)
+    if error.errno in FULL:
+        return f"The output cannot be written ({error.strerror}); free some space, and try again."
+    return f"{type(error).__name__}: {error}"
 
 
 def fail(console: Console, error: Exception, sentence: str, status: int) -> int:

@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 
 from ..learning.ramp import Ramp
 from ..training.settings import Settings
+from .completion import known_values, words
 
 Given = Mapping[str, Mapping[str, Any]]
 """The settings that came, by group and name."""
@@ -56,6 +57,7 @@ def option(name: str, field: FieldInfo, panel: str) -> inspect.Parameter:
         f"{flag}/--no-{flag[2:]}" if kind is bool else flag,
         help=description,
         metavar="|".join(choices) or None,
+        autocompletion=words(*known_values(field)),
         show_default=False,
         rich_help_panel=panel.capitalize(),
     )

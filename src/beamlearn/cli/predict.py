@@ -5,17 +5,24 @@ from typing import Annotated
 
 import typer
 
-from .shared_options import Device, Layout, Mixture, PolicyName, Threads, policy_of
+from .shared_options import Device, Mixture, PolicyName, Threads, policy_of
 
 
 def predict(
     run: Annotated[Path, typer.Argument(help="Run folder.")],
-    input: Annotated[str, typer.Argument(help="Input file, or - for standard input.")],
+    input: Annotated[
+        str | None, typer.Argument(help="Input file, or - for standard input.")
+    ] = None,
+    text: Annotated[
+        list[str] | None,
+        typer.Option(help="A sentence or source, in place of a file. May be repeated."),
+    ] = None,
     output: Annotated[
         str, typer.Option("--output", "-o", help="Output file, or - for standard output.")
     ] = "-",
     width: Annotated[
-        int | None, typer.Option(min=1, help="Width of the beam.", show_default="as in training")
+        int | None,
+        typer.Option(min=1, help="Width of the beam.", show_default="as measured by train"),
     ] = None,
     nbest: Annotated[
         int | None,
@@ -28,7 +35,38 @@ def predict(
     as_json: Annotated[
         bool, typer.Option("--json", help="Write JSON lines, with confidences.")
     ] = False,
-    layout: Layout = None,
+    layout: Annotated[
+        str | None,
+        typer.Option(
+            help="Format of the file: auto, conllu, columns (tagging), or lines (plain text, one "
+            "sentence per line). For taggers and parsers; a transducer always reads lines.",
+            show_default="auto",
+        ),
+    ] = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            help="How to split plain text for a tagger or parser: auto, blanks, words or "
+            "characters.",
+            show_default="as in training",
+        ),
+    ] = None,
+    flush: Annotated[
+        bool | None,
+        typer.Option(
+            "--flush/--no-flush",
+            help="Answer every sentence as soon as it is read.",
+            show_default="on if the input is a terminal",
+        ),
+    ] = None,
+    max_memory: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="Memory in GB that one sentence or source may need. Longer ones are refused.",
+            show_default="most of what is free",
+        ),
+    ] = None,
     column: Annotated[
         str | None,
         typer.Option(help="Tagging: column to write the tags to.", show_default="as in training"),
@@ -40,12 +78,17 @@ def predict(
 ) -> None:
     """Predict with a trained model.
 
-    Taggers and parsers write the input file with the predictions filled in. Transducers write
-    lines of source, tab and output.
+    Taggers and parsers write the input file with the predictions filled in. For plain text, a
+    tagger writes a word, a tab and its tag on each line, and a parser writes CoNLL-U. Transducers
+    write lines of source, tab and output.
 
     [bold]Examples[/bold]
 
     beamlearn predict runs/pos test.conllu -o tagged.conllu
+
+    beamlearn predict runs/pos --text "The dog barks."
+
+    beamlearn predict runs/pos new.txt --layout lines
 
     zcat test.conllu.gz | beamlearn predict runs/pos - > tagged.conllu
 
@@ -61,10 +104,13 @@ def predict(
         run,
         input,
         output,
+        texts=text or [],
         width=width,
         nbest=nbest,
         as_json=as_json,
-        options={"layout": layout, "column": column},
+        flush=flush,
+        max_memory=max_memory,
+        options={"layout": layout, "column": column, "tokenizer": tokenizer},
         policy=policy_of(policy, mixture),
         device=device,
         threads=threads,

@@ -5,10 +5,19 @@ from typing import Annotated, get_args
 import typer
 
 from ..check import check_choice
+from ..data.pairs import Allowed
+from ..tasks.tagging.settings import COLUMNS
 from ..training.choices import Policy
 from ..training.settings import SettingsError
+from .completion import words
 
-Device = Annotated[str, typer.Option(help="Device to compute on: cpu, cuda, cuda:1, mps, ...")]
+Device = Annotated[
+    str,
+    typer.Option(
+        help="Device to compute on: cpu, cuda, cuda:1, mps, ...",
+        autocompletion=words("cpu", "cuda", "mps"),
+    ),
+]
 Threads = Annotated[
     int, typer.Option(min=1, help="Number of threads. More than 1 helps large networks only.")
 ]
@@ -18,6 +27,7 @@ PolicyName = Annotated[
         help="Which weights to use: the best on the validation file, the average of all "
         "iterates, a mixture of iterates, or the iterate selected by certify --select.",
         metavar="|".join(get_args(Policy)),
+        autocompletion=words(*get_args(Policy)),
         show_default="best",
     ),
 ]
@@ -25,11 +35,19 @@ Mixture = Annotated[bool, typer.Option("--mixture", help="Short for --policy mix
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object only.")]
 Layout = Annotated[
     str | None,
-    typer.Option(help="Tagging: format of the file: auto, conllu or columns.", show_default="auto"),
+    typer.Option(
+        help="Tagging: format of the file: auto, conllu or columns.",
+        show_default="auto",
+        autocompletion=words("auto", "conllu", "columns"),
+    ),
 ]
 Column = Annotated[
     str | None,
-    typer.Option(help="Tagging: column with the right tags.", show_default="as in training"),
+    typer.Option(
+        help="Tagging: column with the right tags.",
+        show_default="as in training",
+        autocompletion=words(*COLUMNS),
+    ),
 ]
 References = Annotated[
     str | None,
@@ -37,6 +55,7 @@ References = Annotated[
         help="Transduction: number of right targets on a line: one or several; merged also "
         "joins lines with the same source.",
         show_default="as in training",
+        autocompletion=words(*get_args(Allowed), "merged"),
     ),
 ]
 

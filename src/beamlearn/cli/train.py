@@ -8,10 +8,14 @@ import typer
 
 from ..tasks.registry import TASKS, TaskEntry
 from ..training.settings import groups_in, parse
+from .help import HelpAll, PlainGroup, with_short_help
 from .options import Given, with_settings
 from .settings import settings
 from .shared_options import Device, Threads
 
+FIRST = ("train", "dev", "out")
+THEN = ("algorithm", "width", "epochs", "resume", "overwrite", "config")
+"""What the short help shows, beside what is usual for the task."""
 HELP = """Train {summary}.
 
     [bold]Examples[/bold]
@@ -22,9 +26,10 @@ HELP = """Train {summary}.
 
 def train_group() -> typer.Typer:
     """The group of commands, one for each task."""
-    group = typer.Typer(help="Train a model with the beam.", no_args_is_help=True)
+    group = typer.Typer(cls=PlainGroup, help="Train a model with the beam.", no_args_is_help=True)
     for name, entry in TASKS.items():
-        group.command(name)(command(entry))
+        usual = (*FIRST, *entry.usual, *THEN)
+        group.command(name, cls=with_short_help(usual))(command(entry))
     return group
 
 
@@ -38,6 +43,9 @@ def command(entry: TaskEntry) -> Callable[..., None]:
         resume: Annotated[
             bool, typer.Option("--resume", help="Resume the training in --out.")
         ] = False,
+        overwrite: Annotated[
+            bool, typer.Option("--overwrite", help="Replace the run that is in --out.")
+        ] = False,
         config: Annotated[
             Path | None,
             typer.Option(help=f"TOML file with settings in its tables {', '.join(groups)}."),
@@ -48,6 +56,7 @@ def command(entry: TaskEntry) -> Callable[..., None]:
         device: Device = "cpu",
         threads: Threads = 1,
         quiet: Annotated[bool, typer.Option(help="Show only errors.")] = False,
+        help_all: HelpAll = False,  # noqa: ARG001 (the class of the command answers)
     ) -> None:
         values = settings(config, given, warm_start)
         source = "" if config is None else str(config)
@@ -61,6 +70,7 @@ def command(entry: TaskEntry) -> Callable[..., None]:
             source,
             out,
             resuming=resume,
+            overwrite=overwrite,
             device=device,
             threads=threads,
             quiet=quiet,

@@ -5,7 +5,6 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from ..check import check_choice
 from ..training.choices import (
     ALGORITHM_NAMES,
     BASELINE_NAMES,
@@ -14,7 +13,7 @@ from ..training.choices import (
     STRATEGY_NAMES,
 )
 from ..training.ramps import read_widths
-from ..training.settings import Settings
+from ..training.settings import OneOf, Settings
 
 COMPARED = {
     "algorithm": "algorithms",
@@ -33,14 +32,8 @@ def listed(value: object) -> str:
 
 
 def each_of(known: Iterable[str], kind: str) -> AfterValidator:
-    """Accept `known` names; answer a misspelling with the nearest one."""
-
-    def check(names: str) -> str:
-        for name in names.split(","):
-            check_choice(name, known, kind)
-        return names
-
-    return AfterValidator(check)
+    """Accept lists of `known` names."""
+    return AfterValidator(OneOf(tuple(known), kind, several=True))
 
 
 def _widths(value: str) -> str:

@@ -179,6 +179,6 @@ def check_same(entry: Entry, begun: Experiment, folder: Path) -> None:
     """Refuse to take the training in a folder for one that it is not."""
     wanted = entry.experiment.resolved()
     if wanted.warm_start is not None:
-        wanted = wanted.with_settings(begun.settings).weighted()  # came with the weights
+        wanted = wanted.with_settings(begun.settings).decided()  # came with the weights
     if changed := begun.changed(wanted, folder):
         raise RunError(f"{changed}; compare in another folder.")

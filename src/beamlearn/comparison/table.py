@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, stdev
 
+from ..plural import counted
 from .results import Comparison, Verdict
 
 LEVELS = {2: 0.01, 1: 0.05}
@@ -90,9 +91,10 @@ def words(comparison: Comparison) -> str:
     over = f", mean ± standard deviation over {seeds} seeds" if seeds > 1 else ", one seed"
     text = (
         f"Shown is {metric.spoken}{unit} on {Path(comparison.test).name} "
-        f"({comparison.examples:,} examples){over}; {'less' if metric.lower else 'more'} is "
-        "better, and the best of each column is bold. A line is named by how it was trained and "
-        "by the width of the beam in training; columns are widths in testing."
+        f"({counted(comparison.examples, 'example')}){over}; "
+        f"{'less' if metric.lower else 'more'} is better, and the best of each column is bold. A "
+        "line is named by how it was trained and by the width of the beam in "
+        "training; columns are widths in testing."
     )
     if not comparison.tests:
         return text

@@ -12,6 +12,26 @@ from filelock import FileLock, Timeout
 
 WITHOUT_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
 """The errors of file systems that have no locks."""
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""The errors of a disk that is full, or of which a user may have no more."""
+
+
+class DiskFullError(OSError):
+    """There is no space left to write a file; the message says which."""
+
+
+@contextmanager
+def needing_space(path: Path) -> Iterator[None]:
+    """Say which file was being written if the disk, or what one may use of it, is full."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise DiskFullError(
+            f"There is no space left on the disk to write {path} ({error.strerror}); free some "
+            "space, and try again."
+        ) from error
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -22,7 +42,7 @@ def write_bytes(path: Path, data: bytes) -> None:
     """
     temporary = path.with_name(f".{path.name}.{token_hex(4)}.tmp")
     try:
-        with temporary.open("xb") as file:
+        with needing_space(path), temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -37,7 +57,8 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 def make_folder(path: Path) -> None:
     """Make a folder and its parents, unless it exists."""
-    path.mkdir(parents=True, exist_ok=True)
+    with needing_space(path):
+        path.mkdir(parents=True, exist_ok=True)
     sync_folder(path.parent)
 
 
@@ -49,7 +70,7 @@ def sweep(folder: Path, name: str = "*") -> None:
 
 def sync(path: Path) -> None:
     """Bring what was appended to a file to the disk."""
-    with path.open("rb+") as file:
+    with needing_space(path), path.open("rb+") as file:
         os.fsync(file.fileno())
 
 

@@ -10,18 +10,26 @@ FIELD = re.compile(r"[^ \t]+")
 """A field where spaces separate: other spaces of Unicode may be part of a word."""
 
 
-def parse(lines: Sequence[str], path: str) -> list[list[WordRow]]:
+def parse(
+    lines: Sequence[str],
+    path: str,
+    start: int = 1,
+    opening: Sequence[str] | None = None,
+    first: WordRow | None = None,
+) -> list[list[WordRow]]:
     """Find the words of each sentence with all their columns; the first is the word.
 
     Tabs separate if the first line with data has one, otherwise runs of spaces do. Lines of
     nothing but spaces and tabs count as blank. "#" is a word like any other, with one exception:
     where tabs separate, a line before a sentence that begins with "# " and has no tab is a
     comment. "-DOCSTART-" is a sentence of one word.
+
+    Lines from the middle of a file begin with number `start`, and have as many columns as the
+    `first` word, separated as in the `opening` lines.
     """
-    tabs = tab_separated(lines)
+    tabs = tab_separated(lines if opening is None else opening)
     sentences: list[list[WordRow]] = []
-    first: WordRow | None = None
-    for block in blocks(lines):
+    for block in blocks(lines, start):
         words: list[WordRow] = []
         for number, text in block:
             if tabs and not words and like_comment(text):
@@ -38,10 +46,12 @@ def parse(lines: Sequence[str], path: str) -> list[list[WordRow]]:
 def check(row: WordRow, first: WordRow, tabs: bool, path: str) -> None:
     """Refuse a line without a word and one with more or fewer columns than the first."""
     if len(row.fields) != len(first.fields):
+        between = "one tab" if tabs else "spaces"
+        plain = "" if tabs else " (predict reads plain text with `layout=lines`)"
         raise DataError(
             f"{path}:{row.line}: Every line must have as many columns as the first, "
             f"{len(first.fields)} (line {first.line}), got {len(row.fields)}; columns are "
-            f"separated by {'one tab' if tabs else 'spaces'} in this file."
+            f"separated by {between} in this file{plain}."
         )
     if not row.fields[0]:
         raise DataError(

@@ -16,17 +16,20 @@ NO_WORD = re.compile(r"[0-9]+(-|\.)[0-9]+")
 """The ids of multiword tokens (1-2) and of empty nodes (8.1)."""
 
 
-def parse(lines: Sequence[str], path: str) -> list[list[WordRow]]:
+def parse(
+    lines: Sequence[str], path: str, start: int = 1, guessed: bool = False
+) -> list[list[WordRow]]:
     """Find the words of each sentence; multiword tokens and empty nodes are checked and left out.
 
     Lines that begin with "#" are comments, and a block without words is no sentence. Lines of
-    nothing but spaces and tabs count as blank.
+    nothing but spaces and tabs count as blank. `start` is the number of the first line. If nobody
+    said that the file is CoNLL-U, it is `guessed`, and a message may doubt it.
     """
-    sentences = (words_of(block, path) for block in blocks(lines))
+    sentences = (words_of(block, path, guessed) for block in blocks(lines, start))
     return [words for words in sentences if words]
 
 
-def words_of(block: Iterable[tuple[int, str]], path: str) -> list[WordRow]:
+def words_of(block: Iterable[tuple[int, str]], path: str, guessed: bool = False) -> list[WordRow]:
     """The words in lines without a blank one between them."""
     words: list[WordRow] = []
     for number, text in block:
@@ -34,7 +37,8 @@ def words_of(block: Iterable[tuple[int, str]], path: str) -> list[WordRow]:
             continue
         fields = tuple(text.split("\t"))
         if len(fields) != len(FIELDS):
-            raise DataError(f"{path}:{number}: {wrong_count(text)}")
+            fixes = ("layout",) if guessed else ()
+            raise DataError(f"{path}:{number}: {wrong_count(text, guessed)}", *fixes)
         if fields[0] == str(len(words) + 1):
             words.append(WordRow(fields, number))
         elif not NO_WORD.fullmatch(fields[0]):
@@ -47,13 +51,19 @@ def words_of(block: Iterable[tuple[int, str]], path: str) -> list[WordRow]:
     return words
 
 
-def wrong_count(text: str) -> str:
+def wrong_count(text: str, guessed: bool) -> str:
     """The message for a line that does not have ten fields."""
     count = text.count("\t") + 1
     if count < len(FIELDS) <= len(text.split()):
         advice = "replace the spaces by tabs"
+    elif count == 1:
+        advice = (
+            "use a CoNLL-U file, or if this is plain text with one sentence per line, predict with "
+            "`layout=lines`"
+        )
     elif count < len(FIELDS):
-        advice = "write '_' where there is no value, or read the file with the layout 'columns'"
+        advice = "write '_' where there is no value"
+        advice += ", or rename the file if it is not CoNLL-U" if guessed else ""
     else:
         advice = "remove the fields after MISC"
     return (

@@ -1,8 +1,8 @@
 """A file of sentences: its words and labels, and the same file with labels replaced."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -20,7 +20,8 @@ from .rewriting import (
 )
 from .row import WordRow
 from .supertags import supertags
-from .text import DataError, name_of, read_lines
+from .text import DataError, iterate_lines, name_of
+from .windows import windows
 
 NAMED = {"upos": conllu.UPOS, "xpos": conllu.XPOS, "feats": conllu.FEATS}
 SUPERTAG = "supertag"
@@ -37,6 +38,24 @@ class Document:
     lines: list[str]
     sentences: list[list[WordRow]]
     layout: Literal["conllu", "columns"]
+    start: int = 1
+    """The number of the first line: a document may be a part of a file."""
+    opening: Sequence[str] | None = None
+    """The lines that show what separates columns; None: its own."""
+    places: Sequence[int] | None = None
+    """The line that each sentence comes from; None: where its first word is."""
+
+    @property
+    def begins(self) -> Sequence[int]:
+        """The number of the line at which each sentence begins, for messages."""
+        if self.places is not None:
+            return self.places
+        return [sentence[0].line for sentence in self.sentences]
+
+    def only(self, numbers: Sequence[int]) -> "Document":
+        """The same lines with some of the sentences, so that the others are not rewritten."""
+        chosen = [self.sentences[number] for number in numbers]
+        return replace(self, sentences=chosen, places=[self.begins[number] for number in numbers])
 
     def words(self) -> list[list[str]]:
         """The words of each sentence."""
@@ -99,19 +118,21 @@ class Document:
                 "file holds the words or their ids; choose another column."
             )
         check_values(self, column, {value for sentence in values for value in sentence})
-        tabs = self.layout == "conllu" or columns.tab_separated(self.lines)
-        between = columns.separator(self.lines) if index is None else ""
+        shown = self.lines if self.opening is None else self.opening
+        tabs = self.layout == "conllu" or columns.tab_separated(shown)
+        between = columns.separator(shown) if index is None else ""
         lines = list(self.lines)
         for sentence, labels in zip(self.sentences, values, strict=True):
             for row, value in zip(sentence, labels, strict=True):
-                before, text, after = parted(lines[row.line - 1], row.line)
+                place = row.line - self.start
+                before, text, after = parted(lines[place], row.line)
                 if index is None:
                     text = columns.appended(text, between, value)
                 else:
                     if column == SUPERTAG:
                         value = with_supertag(row.fields[index], value)
                     text = columns.replaced(text, tabs, index, value)
-                lines[row.line - 1] = before + text + after
+                lines[place] = before + text + after
         return "".join(lines)
 
     def rewrite_trees(
@@ -134,12 +155,13 @@ class Document:
         lines = list(self.lines)
         for sentence, (heads, relations) in zip(self.sentences, trees, strict=True):
             for row, head, relation in zip(sentence, heads, relations, strict=True):
-                lines[row.line - 1] = with_tree(lines[row.line - 1], row.line, head, relation)
+                place = row.line - self.start
+                lines[place] = with_tree(lines[place], row.line, head, relation)
         if comments is not None:
             check_comments(self.path, self.sentences, comments)
             for sentence, added in zip(self.sentences, comments, strict=True):
-                number, text = commented(lines, sentence[0], added)
-                lines[number - 1] = text
+                number, text = commented(lines, sentence[0], added, self.start)
+                lines[number - self.start] = text
         for place, line in enumerate(self.lines):
             if stale is not None and line.startswith("#") and stale.match(line):
                 lines[place] = ""
@@ -208,13 +230,39 @@ def read_document(
     "auto" takes a file for CoNLL-U if its name says so (".conllu", ".conllu.gz") or if its first
     line with data has ten fields and the first one is the id of a first word.
     """
+    return next(documents(source, layout))
+
+
+def documents(
+    source: str | Path,
+    layout: Literal["auto", "conllu", "columns"] = "auto",
+    window: int | None = None,
+) -> Iterator[Document]:
+    """Read a file part by part, `window` sentences at a time; None: all of it.
+
+    What `read_document` finds out about the whole of a file shows in its first sentences.
+    """
     check_choice(layout, ["auto", "conllu", "columns"], "layout")
-    lines, path = read_lines(source), name_of(source)
-    if layout == "auto":
-        named = path.endswith((".conllu", ".conllu.gz"))
-        layout = "conllu" if named or like_conllu(lines) else "columns"
-    parse = conllu.parse if layout == "conllu" else columns.parse
-    return Document(path, lines, parse(lines, path), layout)
+    path, opening, first = name_of(source), None, None
+    guessed = layout == "auto"
+    for start, lines in windows(iterate_lines(source), window):
+        if opening is None and layout == "auto" and (window is None or certain(lines)):
+            named = path.endswith((".conllu", ".conllu.gz"))
+            layout = "conllu" if named or like_conllu(lines) else "columns"
+        if layout == "auto":  # nothing but comments so far
+            yield Document(path, lines, [], "columns", start)
+        elif layout == "conllu":
+            yield Document(path, lines, conllu.parse(lines, path, start, guessed), layout, start)
+        else:
+            opening = lines if opening is None else opening
+            found = columns.parse(lines, path, start, opening, first)
+            first = first or next((sentence[0] for sentence in found), None)
+            yield Document(path, lines, found, layout, start, opening)
+
+
+def certain(lines: Sequence[str]) -> bool:
+    """Is there a line that is data, whatever the layout?"""
+    return any(not text.startswith("#") for text in columns.data(lines))
 
 
 def like_conllu(lines: Sequence[str]) -> bool:
@@ -228,7 +276,8 @@ def like_conllu(lines: Sequence[str]) -> bool:
 
 def check_values(document: Document, column: str, values: set[str]) -> None:
     """Refuse labels that would be read as something else once they are written."""
-    tabs = document.layout == "conllu" or columns.separator(document.lines) == "\t"
+    shown = document.lines if document.opening is None else document.opening
+    tabs = document.layout == "conllu" or columns.separator(shown) == "\t"
     reserved = "\t\n\r" + ("" if tabs else " ") + ("|" if column == SUPERTAG else "")
     for value in sorted(values):
         if not value or any(character in value for character in reserved):

@@ -53,13 +53,17 @@ def parse(lines: Sequence[str], path: str, references: Allowed = "one") -> list[
     return pairs
 
 
-def parse_sources(lines: Sequence[str], path: str, references: Allowed = "one") -> list[Pair]:
-    """Find the source of every line, and its references where it has some."""
+def parse_sources(
+    lines: Sequence[str], path: str, references: Allowed = "one", start: int = 1
+) -> list[Pair]:
+    """Find the source of every line, and its references where it has some.
+
+    `start` is the number of the first line.
+    """
     check_choice(references, get_args(Allowed), "way to read references")
-    texts = (bare(line, number) for number, line in enumerate(lines, 1))
+    texts = ((number, bare(line, number)) for number, line in enumerate(lines, start))
     return [
-        pair_of(text.split("\t"), f"{path}:{number}", number, references)
-        for number, text in enumerate(texts, 1)
+        pair_of(text.split("\t"), f"{path}:{number}", number, references) for number, text in texts
     ]
 
 
@@ -73,8 +77,8 @@ def pair_of(fields: Sequence[str], where: str, line: int, references: Allowed) -
     if further and references == "one":
         raise DataError(
             f"{where}: A line must have one tab, between source and target, got {len(fields) - 1}; "
-            "remove the others, or set `references` to 'several' if they separate alternative "
-            "targets."
+            "remove the others, or read the file with `references` = several if they separate "
+            "alternative targets."
         )
     return Pair(source, first + tuple(reference for reference in further if reference), line)
 

@@ -22,18 +22,21 @@ def with_tree(line: str, number: int, head: int, relation: str) -> str:
     return before + columns.replaced(text, True, conllu.DEPREL, relation) + after
 
 
-def commented(lines: Sequence[str], row: WordRow, comments: Sequence[str]) -> tuple[int, str]:
+def commented(
+    lines: Sequence[str], row: WordRow, comments: Sequence[str], start: int = 1
+) -> tuple[int, str]:
     """Put comments before the first line of a CoNLL-U sentence that is not one: its number, text.
 
-    `row` is the first word; a multiword token or an empty node may come before it.
+    `row` is the first word; a multiword token or an empty node may come before it. The first of
+    the lines has number `start`.
     """
     first = number = row.line
-    while number > 1 and not blank(text := bare(lines[number - 2], number - 1)):
+    while number > start and not blank(text := bare(lines[number - 1 - start], number - 1)):
         number -= 1
         first = first if text.startswith("#") else number
-    above = max(first - 1, 1)
-    end = parted(lines[above - 1], above)[2] or "\n"
-    before, text, after = parted(lines[first - 1], first)
+    above = max(first - 1, start)
+    end = parted(lines[above - start], above)[2] or "\n"
+    before, text, after = parted(lines[first - start], first)
     return first, before + "".join(comment + end for comment in comments) + text + after
 
 

@@ -1,5 +1,6 @@
 """Read lines of text exactly as they are in a file, plain or gzip, and write them back."""
 
+import codecs
 import gzip
 import io
 import os
@@ -8,12 +9,19 @@ import zlib
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from ..check import UsageError
 from . import atomic
 
 BYTE_ORDER_MARK = "\ufeff"
+WIDE = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+"""What text in other encodings may begin with; the first marks begin with those after them."""
 GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -39,11 +47,7 @@ def iterate_lines(source: str | Path) -> Generator[str, None, None]:
             for number, line in enumerate(file, 1):  # noqa: B007 (the errors name it)
                 yield line.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise DataError(
-            f"{name}:{number}: Text must be encoded in UTF-8, but byte {error.start + 1} of this "
-            f"line (0x{error.object[error.start]:02x}) is not; convert the file, for example with "
-            "`iconv -f LATIN1 -t UTF-8`."
-        ) from error
+        raise DataError(f"{name}:{number}: {wrong_encoding(error, number)}") from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(
             f"{name}: A gzip file must be complete, but this one is cut off or damaged after line "
@@ -51,6 +55,21 @@ def iterate_lines(source: str | Path) -> Generator[str, None, None]:
         ) from error
     except (OSError, ValueError) as error:
         raise unreadable(name, error) from error
+
+
+def wrong_encoding(error: UnicodeDecodeError, number: int) -> str:
+    """The message for line `number`, which is not UTF-8."""
+    for mark, encoding in WIDE.items():
+        if number == 1 and error.object.startswith(mark):
+            return (
+                f"Text must be encoded in UTF-8, but this file begins with the byte-order mark of "
+                f"{encoding}; convert it with `iconv -f {encoding} -t UTF-8`, or save it as UTF-8."
+            )
+    return (
+        f"Text must be encoded in UTF-8, but byte {error.start + 1} of this line "
+        f"(0x{error.object[error.start]:02x}) is not; convert the file, for example with "
+        "`iconv -f LATIN1 -t UTF-8`."
+    )
 
 
 def bare(line: str, number: int) -> str:
@@ -68,14 +87,16 @@ def blank(text: str) -> bool:
     return not text.strip(" \t")
 
 
-def blocks(lines: Iterable[str]) -> Iterator[list[tuple[int, str]]]:
+def blocks(lines: Iterable[str], start: int = 1) -> Iterator[list[tuple[int, str]]]:
     r"""Yield the lines between blank ones, with their numbers and without their ends.
+
+    `start` is the number of the first line.
 
     >>> list(blocks(["a\n", "b\n", " \n", "\n", "c"]))
     [[(1, 'a'), (2, 'b')], [(5, 'c')]]
     """
     block: list[tuple[int, str]] = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, start):
         text = bare(line, number)
         if not blank(text):
             block.append((number, text))
@@ -108,17 +129,26 @@ def unreadable(name: str, error: Exception) -> DataError:
 @contextmanager
 def opened(source: str | Path) -> Iterator[BinaryIO]:
     """Open the bytes of a source, unpacked."""
-    packed = (
-        io.BufferedReader(io.BytesIO(sys.stdin.buffer.read()))
-        if str(source) == "-"
-        else open(source, "rb")  # noqa: SIM115 (closed below)
-    )
-    with packed:
+    with standard_input() if str(source) == "-" else open(source, "rb") as packed:
         if packed.peek(2)[:2] != GZIP_MAGIC:
             yield packed
             return
         with gzip.GzipFile(fileobj=packed) as file, io.BufferedReader(file) as unpacked:
             yield unpacked
+
+
+@contextmanager
+def standard_input() -> Iterator[io.BufferedReader]:
+    """The bytes of standard input, as they come; it stays open."""
+    binary = sys.stdin.buffer
+    if isinstance(binary, io.BufferedReader):
+        yield binary
+        return
+    reader = io.BufferedReader(cast(io.BytesIO, binary))  # replaced by bytes in memory
+    try:
+        yield cast(io.BufferedReader, reader)
+    finally:
+        reader.detach()
 
 
 def write_text(target: str | Path | None, text: str) -> None:
@@ -135,6 +165,8 @@ def write_text(target: str | Path | None, text: str) -> None:
         data = gzip.compress(data, mtime=0)
     try:
         write_bytes(Path(target), data)
+    except atomic.DiskFullError:
+        raise
     except (OSError, ValueError) as error:
         raise DataError(
             f"{target}: The result cannot be written there ({error}); choose a file in an existing "

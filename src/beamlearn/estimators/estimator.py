@@ -17,6 +17,7 @@ from typing import (
     SupportsIndex,
     TypeVar,
     cast,
+    get_args,
     runtime_checkable,
 )
 
@@ -24,14 +25,16 @@ from rich.console import Console
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from ..check import check_width
+from ..check import check_choice, check_width
 from ..learning.learn import Round
 from ..tasks.data import DataSet
+from ..tasks.decoding_width import measure_widths
 from ..tasks.experiment import first_model, load, training_of
 from ..tasks.lists import split
 from ..tasks.settings import Experiment
 from ..tasks.task import TaskSpec
 from ..training.checkpointer import validation_record
+from ..training.choices import Policy
 from ..training.device import available
 from ..training.progress import Display
 from ..training.run import CONFIG, Run, RunError
@@ -64,6 +67,14 @@ class Fitted:
     model: Any
     experiment: Experiment
     history: list[dict[str, Any]]
+    measured: dict[str, Any] | None = None
+    """The width to decode with, and what it was chosen by, as a run folder keeps it."""
+
+    @property
+    def width(self) -> int:
+        """The width to decode with."""
+        trained = self.experiment.learning.decoding_width
+        return trained if self.measured is None else int(self.measured["width"])
 
 
 @runtime_checkable
@@ -91,7 +102,7 @@ class BeamEstimator(BaseEstimator, ABC, Generic[Given, Right, Output, Way, Told]
     best: Literal["first", "best_scored", "all"] | None = LEARNING.best
     width: int | str | None = None
     beam_weight: float | str | None = None
-    beam_start: float = LEARNING.beam_start
+    beam_start: float | None = LEARNING.beam_start
     beam_restart: float | None = LEARNING.beam_restart
     beam_every: int = LEARNING.beam_every
     final_width: int = LEARNING.final_width
@@ -138,17 +149,22 @@ class BeamEstimator(BaseEstimator, ABC, Generic[Given, Right, Output, Way, Told]
 
         The weights that are best on the dev sentences are kept. Without those every tenth
         sentence is held out instead. Sentences without words are left out.
+
+        On the same sentences, or on a sample of them, wider beams are tried afterwards. The width
+        to decode with, `width_`, is the smallest one, from that of training on, with a validation
+        loss that is within 1 % of the lowest. So a model that is trained with a beam of 1, as by
+        likelihood, is decoded with a wider one where that helps.
         """
         task = self._task
         experiment = experiment_of(task.experiment, self.get_params())
         train_set, dev_set = split(partial(self._pairs, experiment), X, y, X_dev, y_dev)
         model = first_model(task, experiment, train_set, available(self.device))
         training = training_of(task, model, train_set, dev_set, experiment.learning)
-        fitted = Fitted(model, experiment, [])
+        history: list[dict[str, Any]] = []
 
         def remember(_: Training, event: Round | Validation) -> None:
             if isinstance(event, Validation):
-                fitted.history.append(validation_record(event))
+                history.append(validation_record(event))
 
         watchers: list[Watcher] = [remember]
         with ExitStack() as shown:
@@ -159,11 +175,15 @@ class BeamEstimator(BaseEstimator, ABC, Generic[Given, Right, Output, Way, Told]
                 )
                 watchers.append(shown.enter_context(display))
             train(training, *watchers)
-        self._fitted = fitted  # type: ignore[misc]  # on the instance
+        found = measure_widths(
+            task, model, dev_set, experiment.learning, seen=training.seen, narrower=False
+        )
+        measured = None if found is None else found.to_json()
+        self._fitted = Fitted(model, experiment, history, measured)  # type: ignore[misc]  # on the instance
         return self
 
     def predict(self, X: Given, width: int | None = None) -> list[Output]:
-        """The best output for each sentence; `width` is that of training unless given."""
+        """The best output for each sentence; `width` is `width_` unless given."""
         decoded = self._decode(X, self._beam(width), 1)
         return [self._output(found.nbest[0]) for found in decoded]
 
@@ -175,7 +195,7 @@ class BeamEstimator(BaseEstimator, ABC, Generic[Given, Right, Output, Way, Told]
         return [list(found.nbest) for found in decoded]
 
     def evaluate(self, X: Given, y: Right, width: int | None = None) -> Told:
-        """What `beamlearn evaluate` reports; `width` is that of training unless given."""
+        """What `beamlearn evaluate` reports; `width` is `width_` unless given."""
         fitted = self._require()
         data = self._pairs(fitted.experiment, X, y)
         return cast(Told, self._task.report(fitted.model, data, self._beam(width)))
@@ -185,26 +205,51 @@ class BeamEstimator(BaseEstimator, ABC, Generic[Given, Right, Output, Way, Told]
         fitted = self._require()
         if (Path(path) / CONFIG).exists():
             raise RunError(f"{path} already holds a run; save to another folder, or delete it.")
+        if fitted.model.mixture is not None:
+            raise RunError(
+                "A single model can be saved, got the mixture of several; copy the folder of its "
+                "run instead."
+            )
         config = fitted.experiment.model_dump(mode="json")
         run = Run.create(path, config, fitted.model.vocabulary())
         with run.lock():
             for record in fitted.history:
                 run.log(record)
             run.save_model(fitted.model.scorer.state_dict())
+            if fitted.measured is not None:
+                run.save_decoding(fitted.measured)
 
     @classmethod
     def load(cls: type[Same], path: str | Path, device: str = "cpu") -> Same:
         """Read a run folder that `save` or `beamlearn train` wrote."""
-        model, experiment = load(cls._task, path, available(device))
-        history = [record for record in Run.open(path).rounds() if "epoch" in record]
+        return cls.from_run(path, device)
+
+    @classmethod
+    def from_run(
+        cls: type[Same], path: str | Path, device: str = "cpu", policy: Policy = "best"
+    ) -> Same:
+        """Read the run folder of a `beamlearn train`; `policy` is that of `beamlearn predict`.
+
+        The parameters are the settings of the training, so `fit` repeats it on other data.
+        """
+        check_choice(policy, get_args(Policy), "policy")
+        model, experiment = load(cls._task, path, available(device), policy)
+        run = Run.open(path)
+        history = [record for record in run.rounds() if "epoch" in record]
         loaded = cls(**parameters_of(experiment), device=device)
-        loaded._fitted = Fitted(model, experiment, history)  # type: ignore[misc]  # there, too
+        measured = run.load_decoding() if policy == "best" else None
+        loaded._fitted = Fitted(model, experiment, history, measured)  # type: ignore[misc]  # there, too
         return loaded
 
     @property
     def history_(self) -> list[dict[str, Any]]:
         """What each validation found; the one that was kept is the last with `best`."""
         return self._require().history
+
+    @property
+    def width_(self) -> int:
+        """The width to decode with: as `fit` measured it."""
+        return self._require().width
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._fitted is not None
@@ -219,11 +264,11 @@ class BeamEstimator(BaseEstimator, ABC, Generic[Given, Right, Output, Way, Told]
         if self._fitted is None:
             name = type(self).__name__
             raise NotFittedError(
-                f"This {name} is not fitted yet; call `fit`, or get one with `{name}.load`."
+                f"This {name} is not fitted yet; call `fit`, or get one with `{name}.load` or "
+                f"`{name}.from_run`."
             )
         return self._fitted
 
     def _beam(self, width: int | None) -> int:
-        """The width to decode with: that of training unless given."""
-        trained = self._require().experiment.learning.decoding_width
-        return trained if width is None else check_width(width)
+        """The width to decode with: `width_` unless given."""
+        return self.width_ if width is None else check_width(width)

@@ -26,15 +26,8 @@ def experiment_of(kind: type[E], values: Mapping[str, Any]) -> E:
 
 def parameters_of(experiment: Experiment) -> dict[str, Any]:
     """The parameters that lead to an experiment; what is found out by itself is left open again."""
-    learning, settings = experiment.learning, experiment.settings
-    fields = type(settings).model_fields
-    for name in reversed([name for name, field in fields.items() if field.default == "auto"]):
-        automatic = settings.model_copy(update={name: "auto"})
-        if automatic.resolved(learning) == settings.resolved(learning):
-            settings = automatic
-    bare = learning.model_copy(update={"beam_weight": None})
-    if bare.weighted(sees_all=settings.sees_all) == learning:
-        learning = bare
+    open = experiment.left_open()
+    learning, settings = open.learning, open.settings
     ramps = {name: number(getattr(learning, name)) for name in ("width", "beta", "beam_weight")}
     chosen = learning.model_dump(exclude=RUN_ONLY)
     if learning.algorithm == usual_algorithm(chosen):

@@ -29,14 +29,17 @@ PARSER = ParserSettings()
 class BeamParser(BeamEstimator[Given, Trees, Arcs, Parse, ParsingReport]):
     """A dependency parser that is trained with the beam that it decodes with.
 
+    `fit` trains it, `save` writes it to a folder, `BeamParser.load` reads it again, and
+    `BeamParser.from_run` reads what `beamlearn train parse` wrote.
+
     `X` are sentences, lists of words; with `tags="upos"` or `tags="xpos"` the words are pairs of
     a word and its tag. `y` are their trees, lists with a pair for each word: the number of its
     head, counted from 1 (0 for the root), and its relation to it. `predict` returns the same.
 
     The parameters are the settings `Learning` and `ParserSettings`, with the same names,
-    defaults and meanings, and `device` and `verbose` (show the progress on standard error).
-    They are checked by `fit`. After `fit` there are `relations_` and `history_`, one record per
-    validation.
+    defaults and meanings, and `device` and `verbose` (show the progress, on standard error or in
+    the notebook). They are checked by `fit`. After `fit` there are `relations_`, `width_`, the
+    width to decode with, and `history_`, one record per validation.
 
     >>> X = [["the", "dog", "barks"], ["dogs", "bark"]] * 10
     >>> y = [[(2, "det"), (3, "nsubj"), (0, "root")], [(2, "nsubj"), (0, "root")]] * 10
@@ -79,7 +82,7 @@ class BeamParser(BeamEstimator[Given, Trees, Arcs, Parse, ParsingReport]):
         return [list(found.confidence) for found in self._decode(X, self._beam(width), 1)]
 
     def stream(self, width: int | None = None) -> ParsingStream:
-        """Parse a sentence as its words come; `width` is that of training unless given.
+        """Parse a sentence as its words come; `width` is `width_` unless given.
 
         The parser must have been trained with a number as its `lookahead`, and with a system that
         has a stack (any but covington). In the end, trees are those of `predict` and

@@ -4,9 +4,12 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..tasks.decoding import in_order
 from ..tasks.lists import Lists, words_of
-from ..tasks.tagging.decode import Tagged, Tagging, tag
+from ..tasks.tagging.decode import Tagged, Tagging, label_shares, tag
 from ..tasks.tagging.lists import pairs_of
 from ..tasks.tagging.report import TaggingReport
 from ..tasks.tagging.sentences import TaggedSentences
@@ -25,11 +28,15 @@ TAGGER = TaggerSettings()
 class BeamTagger(BeamEstimator[Lists, Lists, list[str], Tagged, TaggingReport]):
     """A tagger that is trained with the beam that it decodes with.
 
+    `fit` trains it, `save` writes it to a folder, `BeamTagger.load` reads it again, and
+    `BeamTagger.from_run` reads what `beamlearn train tag` wrote. `predict` returns labels,
+    `predict_proba` their probabilities, `predict_nbest` lists of taggings.
+
     The parameters are the settings `Learning` and `TaggerSettings`, with the same names,
-    defaults and meanings, and `device` and `verbose` (show the progress on standard error).
-    They are checked by `fit`. `width=None` is the width of the algorithm: 1 for `log_likelihood`
-    and `dagger`, 8 for the others. After `fit` there are `classes_`, the labels, and `history_`,
-    one record per validation.
+    defaults and meanings, and `device` and `verbose` (show the progress, on standard error or in
+    the notebook). They are checked by `fit`. `width=None` is the width of the algorithm: 1 for
+    `log_likelihood` and `dagger`, 8 for the others. After `fit` there are `classes_`, the labels,
+    `width_`, the width to decode with, and `history_`, one record per validation.
 
     >>> X = [["the", "dog", "barks"], ["dogs", "bark"]] * 10
     >>> y = [["D", "N", "V"], ["N", "V"]] * 10
@@ -38,6 +45,12 @@ class BeamTagger(BeamEstimator[Lists, Lists, list[str], Tagged, TaggingReport]):
     [['D', 'N', 'V']]
     >>> tagger
     BeamTagger(epochs=3, history_size=8, learning_rate=0.03, min_count=1, width=2)
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     tagger.save(f"{folder}/tagger")
+    ...     again = BeamTagger.load(f"{folder}/tagger")
+    >>> again.predict([["dogs", "bark"]])
+    [['N', 'V']]
     """
 
     model: Literal["neural", "linear"] = TAGGER.model
@@ -67,8 +80,29 @@ class BeamTagger(BeamEstimator[Lists, Lists, list[str], Tagged, TaggingReport]):
         decoded = self._decode(X, self._beam(width), 1)
         return [list(found.confidence) for found in decoded]
 
+    def predict_proba(self, X: Lists, width: int | None = None) -> list[NDArray[np.float64]]:
+        """For each word, the share of the final beam that gives it each label.
+
+        One array per sentence, with a row for each word and a column for each label, in the order
+        of `classes_`. A hypothesis has the softmax of its score among all in the final beam, and a
+        label has the sum over the hypotheses that give it to the word: rows sum to 1, and the entry
+        of a label that `predict` returns is its `predict_confidence`. A label that no hypothesis
+        in the beam gives to the word has 0, so a wider beam knows more; with `width=1` every entry
+        is 0 or 1.
+
+        >>> X = [["the", "dog", "barks"], ["dogs", "bark"]] * 10
+        >>> y = [["D", "N", "V"], ["N", "V"]] * 10
+        >>> tagger = BeamTagger(width=2, epochs=3, learning_rate=0.03, min_count=1, history_size=8)
+        >>> probabilities = tagger.fit(X, y).predict_proba([["the", "dogs", "bark"]], width=8)
+        >>> probabilities[0].shape, probabilities[0].argmax(axis=1), tagger.classes_
+        ((3, 3), array([0, 1, 2]), ['D', 'N', 'V'])
+        """
+        model, sentences = self._require().model, words_of(X, "X")
+        found = in_order(label_shares(model, sentences, self._beam(width)))
+        return [shares.numpy() for shares in found]
+
     def stream(self, width: int | None = None) -> TaggingStream:
-        """Tag a sentence as its words come; `width` is that of training unless given.
+        """Tag a sentence as its words come; `width` is `width_` unless given.
 
         The tagger must have been trained with a number as its `lookahead`. Tags come that many
         words late, and in the end they are those of `predict` and `predict_nbest`.

@@ -23,13 +23,16 @@ TRANSDUCER = TransducerSettings()
 class BeamTransducer(BeamEstimator[Texts, References, str, Transduced, TransductionReport]):
     """A transducer that is trained with the beam that it decodes with.
 
+    `fit` trains it, `save` writes it to a folder, `BeamTransducer.load` reads it again, and
+    `BeamTransducer.from_run` reads what `beamlearn train transduce` wrote.
+
     `X` are strings, and `y` what they are to become: a string each, or a list of strings where
     several are right. `predict` returns strings. Empty ones are data like all others.
 
     The parameters are the settings `Learning` and `TransducerSettings`, with the same names,
-    defaults and meanings, and `device` and `verbose` (show the progress on standard error).
-    They are checked by `fit`. After `fit` there are `tokens_`, which outputs are made of, and
-    `history_`, one record per validation.
+    defaults and meanings, and `device` and `verbose` (show the progress, on standard error or in
+    the notebook). They are checked by `fit`. After `fit` there are `tokens_`, which outputs are
+    made of, `width_`, the width to decode with, and `history_`, one record per validation.
 
     >>> X, y = ["one", "two", "three"] * 3, ["1", "2", "3"] * 3
     >>> small = {"size": 16, "batch_size": 1, "dropout": 0.0}

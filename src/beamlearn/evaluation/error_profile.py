@@ -11,7 +11,7 @@ from torch import Tensor
 from .calibration import Bin, calibration_bins
 from .evaluate import Evaluation
 
-NO_NUMBERS = ("profile", "evaluation")
+NO_NUMBERS = ("profile", "evaluation", "label_errors")
 """Fields of a report that are not metrics."""
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from math import log2
 from typing import Any
 
+from ..plural import counted
 from .diagnosis import Diagnosis
 from .evaluate import Evaluation
 from .gain import Signs
@@ -134,7 +135,7 @@ def usual_width(widths: Sequence[int]) -> int | None:
     return min((k for k in widths if k > 1), key=lambda k: abs(log2(k / USUAL)), default=None)
 
 
-def falls(found: Diagnosis, called: str = "examples") -> str:
+def falls(found: Diagnosis, called: str = "example") -> str:
     """How often the best output falls out, and where.
 
     >>> print(falls(Diagnosis(8, 5, 1, 2, 0, 1, 0, 0.5, 0.5, 0.4, (1, 0, 1), (1, 1))))
@@ -144,7 +145,7 @@ half of these by step 1; in 12.5 % it is on the final list, but not on top.
     middle = "" if found.middle is None else f", in half of these by step {found.middle}"
     return (
         f"With a beam of {found.width}, the best reachable output falls out of the beam in "
-        f"{100 * found.share('fallen'):.1f} % of {found.examples:,} {called}{middle}; in "
+        f"{100 * found.share('fallen'):.1f} % of {counted(found.examples, called)}{middle}; in "
         f"{100 * found.share('listed'):.1f} % it is on the final list, but not on top."
     )
 
@@ -160,20 +161,11 @@ case: the model prefers the worse one, which no beam mends.
     wrong = found.listed + found.fallen
     if wrong == 0:
         return "No output could be better."
-    search = some(found.search_errors, "is a search error", "are search errors")
-    model = some(found.model_errors, "is a model error", "are model errors")
+    search = counted(found.search_errors, "is a search error", "are search errors")
+    model = counted(found.model_errors, "is a model error", "are model errors")
     return (
-        f"Of the {wrong:,} outputs that could be better, {search} (the model scores the best "
-        f"output higher) and {model} (it prefers what it found). The final list holds both outputs "
-        f"in {some(found.listed, 'case', 'cases')}: the model prefers the worse one, which no beam "
-        "mends."
+        f"Of the {counted(wrong, 'output')} that could be better, {search} (the model scores the "
+        f"best output higher) and {model} (it prefers what it found). The final list holds both "
+        f"outputs in {counted(found.listed, 'case')}: the model prefers the worse one, which no "
+        "beam mends."
     )
-
-
-def some(count: int, one: str, several: str) -> str:
-    """A number of things.
-
-    >>> some(1, "case", "cases"), some(1200, "case", "cases")
-    ('1 case', '1,200 cases')
-    """
-    return f"{count:,} {one if count == 1 else several}"

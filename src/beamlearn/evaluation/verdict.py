@@ -62,8 +62,9 @@ class Verdict:
                 return f"Training with the beam may pay a little: {self.expected}."
             case "not worth it":
                 return (
-                    "Training with the beam is probably not worth it: expect no gain in "
-                    f"{self.metric.spoken}, give or take {self.points(self.give_or_take)}."
+                    "Training with the beam alone is probably not worth it: expect no gain in "
+                    f"{self.metric.spoken}, give or take {self.points(self.give_or_take)}. What "
+                    "joint, the default, gains beside likelihood is not predicted."
                 )
 
     @property

@@ -6,6 +6,7 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor
 
+from ..plural import counted
 from .diagnosis import Diagnosis
 from .evaluate import Evaluation
 
@@ -65,9 +66,9 @@ class WiderSearch:
         'exhaustive search of 100 examples'
         """
         if self.exact:
-            return f"exhaustive search of {self.examples:,} examples"
+            return f"exhaustive search of {counted(self.examples, 'example')}"
         some = f", exhaustive in {self.exhausted:,} of them" if self.exhausted else ""
-        return f"a beam of {self.width} on {self.examples:,} examples{some}"
+        return f"a beam of {self.width} on {counted(self.examples, 'example')}{some}"
 
     @property
     def sentence(self) -> str:

@@ -1,5 +1,6 @@
 """Beam search with a Hugging Face model in one call."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jaxtyping import Float, Int
@@ -9,6 +10,7 @@ from transformers import PreTrainedModel
 
 from ..search.beam_search import SearchResult
 from ..search.pooled_search import EarlyStopping, pooled_search
+from .padding import as_tensors
 from .rules import Rules, rules_of, settings_of
 from .scorer import HuggingFaceScorer
 from .space import HuggingFaceSpace
@@ -28,8 +30,8 @@ class Generated:
 
 def beam_search(
     model: PreTrainedModel,
-    input_ids: Int[Tensor, "batch symbols"],
-    attention_mask: Int[Tensor, "batch symbols"] | None = None,
+    input_ids: Int[Tensor, "batch symbols"] | Sequence[Sequence[int]],
+    attention_mask: Int[Tensor, "batch symbols"] | Sequence[Sequence[int]] | None = None,
     *,
     width: int,
     length_penalty: float | None = None,
@@ -37,6 +39,10 @@ def beam_search(
     max_new_tokens: int | None = None,
 ) -> Generated:
     """Find what `model.generate(num_beams=width, do_sample=False)` finds.
+
+    `input_ids` (and `attention_mask`, if given) are tensors, or lists of token ids of any lengths
+    as a tokenizer returns them, which are padded here: `beam_search(model, **tokenizer(texts),
+    width=4)` works.
 
     `sequences.flatten(0, 1)` and `scores.flatten()` are what `generate` returns with
     `num_return_sequences=width`. What is None comes from the model's generation config, or else
@@ -66,6 +72,9 @@ def beam_search(
     >>> found = beam_search(model, sources, width=3, max_new_tokens=5)
     >>> found.sequences.shape, found.scores.shape
     (torch.Size([2, 3, 6]), torch.Size([2, 3]))
+    >>> again = beam_search(model, [[5, 7, 3, 1], [4, 1]], width=3, max_new_tokens=5)
+    >>> torch.equal(again.sequences, found.sequences)
+    True
     """
     config = settings_of(model)
     if length_penalty is None:
@@ -73,6 +82,7 @@ def beam_search(
     if early_stopping is None:
         early_stopping = config.early_stopping or False
     rules = rules_of(model, max_new_tokens)
+    input_ids, attention_mask = as_tensors(input_ids, attention_mask, rules, model.device)
     space = HuggingFaceSpace(input_ids, attention_mask, rules)
     scorer = HuggingFaceScorer(model, length_power=length_penalty)
     result = pooled_search(space, scorer, width, early_stopping=early_stopping)

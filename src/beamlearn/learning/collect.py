@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from ..check import check_steps, check_width
+from ..check import allowed_steps, check_steps, check_width
 from ..search.beam import (
     Beam,
     Selection,
@@ -86,7 +86,7 @@ def beam_trajectory(
         as_strategy(strategy),
         round,
         generator,
-        max_steps or space.max_steps,
+        allowed_steps(max_steps, space.max_steps),
         check_width(final_width, "final_width", "one output"),
     )
     beam = initial_beam(space, scorer) if start is None else start

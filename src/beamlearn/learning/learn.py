@@ -1,9 +1,11 @@
 """LEARN (Algorithm 2): the meta-algorithm, as a generator of rounds."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
+from math import isfinite
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import torch
@@ -11,14 +13,17 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from ..check import by_name, check_width
-from ..losses import AnyLoss, log_loss_neighbors, with_options
+from ..losses import AnyLoss, log_loss_neighbors, name_of, with_options
 from ..losses.baselines import SURROGATES
+from ..plural import counted
 from ..search.beam import initial_beam
+from ..search.check_tensors import NotFiniteError
 from ..search.scorer import ParallelScorer, Scorer
 from ..search.space import Finish, SearchSpace
 from ..strategies import Interpolate, Oracle, Strategy, as_strategy
 from .collect import beam_trajectory
 from .denormals import flush_denormals
+from .not_finite import bad_gradient, bad_loss, bad_neighbor
 from .trajectory import Trajectory
 
 Example = TypeVar("Example")
@@ -33,7 +38,7 @@ class Task(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Round:
     """One update: the losses and costs before it, on the examples of its batch."""
 
@@ -61,6 +66,13 @@ class Round:
     likelihoods: Float[Tensor, " batch"] | None = None
     """Minus the log-likelihood of each oracle's path, with a `beam_weight`."""
     beam_weight: float | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"<Round {self.number}: {counted(len(self.losses), 'example')}, width {self.width}, "
+            f"mean loss {float(self.losses.mean()):.4g}, mean cost {float(self.costs.mean()):.4g}, "
+            f"gradient norm {self.gradient_norm:.4g}>"
+        )
 
 
 LIKELIHOOD = with_options(log_loss_neighbors, best="all")
@@ -105,6 +117,10 @@ def learn(
     `replay` says whether gradients go through one parallel pass over the visited nodes (the
     default for a `ParallelScorer`) or through the steps of the search.
 
+    A score, cost, loss or gradient that is NaN or infinite ends the training before it reaches the
+    weights, with a ValueError that names the round, the example (its place in the batch, from 0
+    on) and, for a gradient, the parameter.
+
     >>> import beamlearn as bl, torch
     >>> def digits(goal):
     ...     more = lambda word: [word + d for d in "01"] if len(word) < 3 else []
@@ -124,13 +140,13 @@ def learn(
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     check_width(width_at(first_round))
     for number, batch in enumerate(batches, first_round):
-        with flush_denormals():
-            incurred = incur(
-                task.space(batch),
-                scorer,
-                loss,
-                strategy,
-                width_at(number),
+        with flush_denormals(), naming_round(number):
+            collect = partial(
+                incur,
+                scorer=scorer,
+                loss=loss,
+                strategy=strategy,
+                width=width_at(number),
                 weight=weight_at(number),
                 final_width=final_width,
                 reduction=reduction,
@@ -139,10 +155,14 @@ def learn(
                 generator=generator,
                 replay=replay,
             )
-            check_differentiable(incurred.total)
+            incurred = collect(task.space(batch))
             optimizer.zero_grad()
-            incurred.total.mean().backward()
+            value = differentiate(incurred.total)
             norm = clip_gradient(parameters, clip)
+            if not isfinite(value + norm):
+                each = [[example] for example in batch] if isinstance(batch, Sequence) else []
+                alone = (collect(task.space(example)).total for example in each)
+                raise incurred.bad_loss(loss) or bad_gradient(scorer, parameters, alone)
             optimizer.step()
         if scheduler is not None:
             scheduler.step()
@@ -169,6 +189,14 @@ class Incurred:
         if self.likelihoods is None or self.weight is None:
             return self.losses
         return self.likelihoods + self.weight * self.losses if self.weight else self.likelihoods
+
+    def bad_loss(self, loss: AnyLoss) -> NotFiniteError | None:
+        """The error for the first loss that is not finite, or for the number that made it so."""
+        name = f"the loss {name_of(loss)!r}"
+        found = bad_neighbor(self.path.transitions) or bad_loss(self.losses, name)
+        if found is not None or self.likelihoods is None:
+            return found
+        return bad_loss(self.likelihoods, "the likelihood")
 
     def round(
         self, number: int, gradient_norm: float, beta: float | None, *, trajectories: bool
@@ -224,6 +252,23 @@ def incur(
     return Incurred(path, path.losses(loss, reduction), likelihoods, weight)
 
 
+@contextmanager
+def naming_round(number: int) -> Iterator[None]:
+    """Let errors about numbers that are not finite say in which round they were found."""
+    try:
+        yield
+    except NotFiniteError as error:
+        raise error.in_round(number) from error
+
+
+def differentiate(losses: Float[Tensor, " batch"]) -> float:
+    """Compute the gradient of the mean of the losses; return the mean."""
+    check_differentiable(losses)
+    mean = losses.mean()
+    mean.backward()
+    return float(mean.detach())
+
+
 def check_differentiable(losses: Float[Tensor, " batch"]) -> None:
     """Refuse losses that no update can be computed from."""
     if losses.numel() == 0:
@@ -236,9 +281,13 @@ def check_differentiable(losses: Float[Tensor, " batch"]) -> None:
 
 
 def clip_gradient(parameters: Sequence[Tensor], clip: float | None) -> float:
-    """The norm of all gradients together, before they are clipped to `clip` if it is given."""
+    """The norm of all gradients together, before they are clipped to `clip` if it is given.
+
+    If it is not finite, they stay as they are.
+    """
     if clip is not None:
-        return float(nn.utils.clip_grad_norm_(parameters, clip))
+        with suppress(RuntimeError):  # what is not finite is left for the norm below to show
+            return float(nn.utils.clip_grad_norm_(parameters, clip, error_if_nonfinite=True))
     norms = [p.grad.norm() for p in parameters if p.grad is not None]
     return float(torch.stack(norms).norm()) if norms else 0.0
 

@@ -10,7 +10,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from ..check import check_choice, check_example
-from ..losses import AnyLoss, check_needs
+from ..losses import AnyLoss, check_losses, check_needs
+from ..plural import counted
 from ..search.beam import Beam, advance, effective_width, expand, initial_beam, scored
 from ..search.history import History, Recorder, transition_row
 from ..search.oracle import Oracle
@@ -18,13 +19,14 @@ from ..search.scorer import ParallelScorer, Scorer
 from ..search.space import Expansion, Finish, SearchSpace
 from ..search.trace import Trace
 from ..search.visits import Visits, visits_of
+from .not_finite import bad_neighbor
 from .transition import Transition, learned_transition
 
 if TYPE_CHECKING:
     from ..reports.search_drawing import Drawing
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trajectory:
     """b_1, ..., b_h of each example; it can be drawn, stored and scored again."""
 
@@ -38,6 +40,14 @@ class Trajectory:
 
     def __len__(self) -> int:
         return len(self.space)
+
+    def __repr__(self) -> str:
+        steps, increases = len(self.transitions), int(self.increases.sum())
+        return (
+            f"<Trajectory: {counted(len(self), 'example')}, up to {counted(steps, 'transition')}, "
+            f"width {self.width}, mean cost {float(self.final_costs.mean()):.4g}, "
+            f"{counted(increases, 'cost increase')}>"
+        )
 
     @cached_property
     def trace(self) -> Trace:
@@ -253,12 +263,17 @@ def _incur(group: Mapping[int, Transition], loss: AnyLoss) -> tuple[Tensor, Tens
     """Step, example and loss of all beams in a group of transitions."""
     neighbors = [t.neighbors for t in group.values()]
     dense = all(n.dense for n in neighbors)
-    value = loss(
+    fields = (
         _concatenated([n.unscaled_scores for n in neighbors]),
         _concatenated([n.unmasked_costs for n in neighbors]),
         _concatenated([t.width for t in group.values()]),
         None if dense else _concatenated([n.mask for n in neighbors]),
     )
+    try:
+        value = loss(*fields)
+    except ValueError as error:  # a loss that refuses NaN does not know whose it is
+        raise bad_neighbor(group.values()) or error from error
+    check_losses(value, len(fields[0]), loss)
     examples = [t.step.examples for t in group.values()]
     steps = [torch.full_like(rows, step) for step, rows in zip(group, examples, strict=True)]
     return torch.cat(steps), torch.cat(examples), value
@@ -276,4 +291,6 @@ def _incur_last(transition: Transition, loss: AnyLoss, width: int) -> tuple[Tens
     fields = (neighbors.unmasked_scores, neighbors.unmasked_costs, finished)
     scores, costs, mask = (field[ended] for field in fields)
     examples = transition.step.examples[ended]
-    return torch.zeros_like(examples), examples, loss(scores, costs, width, mask)
+    value = loss(scores, costs, width, mask)
+    check_losses(value, len(examples), loss)
+    return torch.zeros_like(examples), examples, value

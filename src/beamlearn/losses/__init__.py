@@ -18,6 +18,8 @@ from .equations import weighted_pairs_hybrid as weighted_pairs_hybrid
 from .loss import AnyLoss as AnyLoss
 from .loss import Loss as Loss
 from .loss import Needs as Needs
+from .loss import check_losses as check_losses
+from .loss import name_of as name_of
 from .loss import only_on_increase as only_on_increase
 from .loss import surrogate as surrogate
 from .loss import with_options as with_options

@@ -4,7 +4,7 @@ import torch
 from torch.nn.functional import log_softmax
 
 from .equations import LOSSES
-from .loss import AnyLoss, Loss, log_of_sum, surrogate
+from .loss import AnyLoss, Loss, log_of_sum, name_of, surrogate
 from .ranked import Losses, Mask, Ranked, Scores, Width
 
 
@@ -76,9 +76,8 @@ def check_needs(loss: AnyLoss, full: bool) -> None:
     A plain function, which declares nothing, is taken to need all costs.
     """
     if not full and getattr(loss, "needs", "costs") != "best":
-        name = getattr(loss, "__name__", repr(loss))
         able = ", ".join(name for name, known in LOSSES.items() if known.needs == "best")
         raise ValueError(
-            f"The loss {name!r} needs the cost of every neighbor, but the oracle only knows which "
-            f"is cheapest; use an oracle with full costs, or one of {able}."
+            f"The loss {name_of(loss)!r} needs the cost of every neighbor, but the oracle only "
+            f"knows which is cheapest; use an oracle with full costs, or one of {able}."
         )

@@ -81,6 +81,25 @@ AnyLoss = Callable[..., Tensor]
 """A loss of the library or a plain function of scores, costs, width and mask."""
 
 
+def name_of(loss: AnyLoss) -> str:
+    """What a loss is called in messages."""
+    return str(getattr(loss, "__name__", repr(loss)))
+
+
+def check_losses(losses: object, rows: int, loss: AnyLoss) -> None:
+    """Refuse anything that a loss returns but one number per row."""
+    if not isinstance(losses, Tensor):
+        found = type(losses).__name__
+    elif tuple(losses.shape) != (rows,):
+        found = f"the shape {tuple(losses.shape)}"
+    else:
+        return
+    raise ValueError(
+        f"A loss must return a tensor with one number per row, here of shape ({rows},), but "
+        f"{name_of(loss)!r} returned {found}; add up over the neighbors with `sum(dim=-1)`."
+    )
+
+
 def only_on_increase(loss: Loss) -> Loss:
     """Apply `loss` only where the scores lead to a cost increase (Appendix C's l').
 

@@ -7,6 +7,7 @@ from statistics import mean
 from ..comparison.results import Comparison, Verdict
 from ..comparison.table import shown, words
 from ..evaluation.error_profile import ErrorProfile, merge_profiles
+from ..plural import counted
 from ..training.run import CONFIG, Run, RunError
 from ..training.run.folder import METRICS
 from .configuration import configuration
@@ -78,11 +79,11 @@ def profiles_of(runs: dict[str, list[Run]]) -> Profiles:
 
 def summary(comparison: Comparison, known: Values) -> Section:
     """What was compared, what is best, and what the tests say."""
-    metric, seeds = comparison.metric, comparison.seeds
+    metric, seeds, ways = comparison.metric, comparison.seeds, len(comparison.cells)
     sentences = [
-        f"{len(comparison.cells)} ways to train a model for the task {comparison.task} were "
-        f"compared with {seeds} {'seed' if seeds == 1 else 'seeds'} each on "
-        f"{Path(comparison.test).name} ({comparison.examples:,} examples)."
+        f"{counted(ways, 'way')} to train a model for the task {comparison.task} "
+        f"{'was' if ways == 1 else 'were'} compared with {counted(seeds, 'seed')} each on "
+        f"{Path(comparison.test).name} ({counted(comparison.examples, 'example')})."
     ]
     if not known:
         sentences.append("No training is finished yet.")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from ..plural import counted
 from .figure import PageFigure
 from .lines import Axis, Line, Point, draw_lines, from_zero
 from .section import Section
@@ -203,7 +204,7 @@ def least(lines: Sequence[Line]) -> str:
 def unfinished(lines: Sequence[Line]) -> str:
     """How many ways to train, each with several epochs, were best after the last epoch."""
     late = sum(line.best == len(line.points) - 1 for line in lines)
-    ways = f"Of {len(lines)} way{'s' * (len(lines) > 1)} to train for several epochs"
+    ways = f"Of {counted(len(lines), 'way')} to train for several epochs"
     if late == 0:
         return f"{ways}, none was best after its last epoch."
     return (

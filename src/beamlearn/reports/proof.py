@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..plural import counted
 from ..theory.certificate import Certificate
 from ..theory.numbers import loss_phrase
 from .bound import Curve, draw_parts
@@ -67,7 +68,8 @@ def figure(curve: Curve) -> PageFigure:
         for line, name in zip(lines, ("bound", "empirical_loss"), strict=True):
             what = name.replace("_", " ")
             tooltips = [
-                f"{one.rounds:,} examples: {what} {getattr(one, name):.4g}" for one in found
+                f"{counted(one.rounds, 'example')}: {what} {getattr(one, name):.4g}"
+                for one in found
             ]
             paper.mark(line, tooltips)
         count_examples(paper.axes, [one.rounds for one in found])

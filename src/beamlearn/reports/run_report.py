@@ -11,6 +11,7 @@ from ..comparison.plan import Cell
 from ..evaluation.findings import Findings
 from ..evaluation.metric import Metric, main_metric
 from ..evaluation.significance import sign_flip_test
+from ..plural import counted
 from ..tasks.registry import task_named
 from ..tasks.settings import Experiment
 from ..tasks.task import Report
@@ -19,6 +20,7 @@ from .configuration import configuration, train_command
 from .curves import Log, learning_curves
 from .diagnosed import diagnosed
 from .error_figures import blamed, by_position
+from .label_errors import ErrorsFound, going_wrong, report_at
 from .page import page_of
 from .proof import Proof, proven
 from .reliability import calibrated
@@ -46,6 +48,8 @@ class Tested:
     """The width of the beam in training."""
     findings: Findings | None = None
     """Why it errs, where the reports say what became of the best outputs."""
+    errors: ErrorsFound | None = None
+    """Where it goes wrong, at the width of the beam in training."""
 
     def number(self, width: int, name: str) -> float:
         """A number at a width."""
@@ -53,8 +57,7 @@ class Tested:
 
     def at(self, width: int) -> Report:
         """The report at a width, or at the widest."""
-        same = (one for one in self.reports if one.profile.width == width)
-        return next(same, self.reports[-1])
+        return report_at(self.reports, width)
 
     def metric(self, task: str) -> Metric:
         """What matters most."""
@@ -97,8 +100,8 @@ def summary(experiment: Experiment, log: Log, tested: Tested | str) -> Section:
     main = tested.at(tested.main).profile.width
     chosen = ", also used to choose the best epoch" if tested.validation else ""
     sentences.append(
-        f"On {Path(tested.file).name} ({tested.examples:,} examples{chosen}), {metric.spoken} is "
-        f"{value(metric, tested.number(main, metric.name))} with {beam(main)}."
+        f"On {Path(tested.file).name} ({counted(tested.examples, 'example')}{chosen}), "
+        f"{metric.spoken} is {value(metric, tested.number(main, metric.name))} with {beam(main)}."
     )
     if len(tested.reports) > 1:
         sentences.append(worth(tested, metric))
@@ -110,11 +113,11 @@ def trained(experiment: Experiment, log: Log) -> str:
     choices, learning = Cell("", experiment).choices, experiment.learning
     source = "data in memory" if experiment.data is None else Path(experiment.data.train).name
     limit = None if experiment.data is None else experiment.data.limit
-    some = "" if limit is None else f" (the first {limit:,} examples)"
+    some = "" if limit is None else f" (the first {counted(limit, 'example')})"
     first, last = learning.first_width, learning.decoding_width
     width = f"{beam(last)}" if first == last else f"a beam that widens from {first} to {last}"
     done, epochs = sum(line["epoch"] > 0 for line in log.validations), learning.epochs
-    count = f"{epochs} epoch{'s' * (epochs > 1)}"
+    count = counted(epochs, "epoch")
     ended = count if done == epochs else f"{done} of {count}"
     return (
         f"A model for the task {experiment.task} was trained on {source}{some} for {ended} with "
@@ -160,6 +163,7 @@ def measured(experiment: Experiment, tested: Tested) -> list[Section | None]:
         against_width(values, metric, [sentence]),
         by_position({number: profiles[number] for number in sorted({0, main})}),
         blamed(profiles),
+        None if tested.errors is None else going_wrong(tested.errors),
         None if tested.findings is None else diagnosed(tested.findings),
         calibrated({number: profiles[number] for number in sorted(certain)}),
     ]

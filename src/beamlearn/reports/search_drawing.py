@@ -6,12 +6,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import final
 
+from rich.cells import cell_len
+
 from ..data import atomic
 from ..search.history import Dropped, History, HistoryNode
 from .pages import Markup, render
 
 ROW, GAP, HEAD = 46, 44, 34
 """Pixels: the height of a row, the room for edges between beams, the height of a heading."""
+LEAST, MOST, LETTER, MARK = 9.5, 19.0, 0.48, 2.5
+"""The smallest and largest width of a box, and the room for a letter and for its mark, in rem."""
 
 
 @final
@@ -76,7 +80,15 @@ def draw_search(history: History, headings: Sequence[str] = (), key: str = "a") 
     rows = max(one.rows for one in columns)
     sizes = {"row": ROW, "gap": GAP, "head": HEAD, "height": HEAD + ROW * rows}
     right = history.least_cost is not None
-    return render("search.html", columns=columns, key=key, right=right, **sizes)
+    wide = box_width(history)
+    return render("search.html", columns=columns, key=key, right=right, wide=wide, **sizes)
+
+
+def box_width(history: History) -> float:
+    """How wide boxes are: as the longest name needs it, within limits."""
+    names = [node.name for beam in history.beams for node in beam]
+    names += [dropped.node.name for dropped in history.drops]
+    return round(min(MOST, max(LEAST, MARK + LETTER * max(map(cell_len, names)))), 1)
 
 
 def column(history: History, step: int, headings: Sequence[str]) -> DrawnBeam:

@@ -1,7 +1,7 @@
 """BEAMSEARCH (Algorithm 1), with n-best lists, confidences and scores that add up."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from ..check import check_example, check_steps, check_width
+from ..check import allowed_steps, check_example, check_steps, check_width
+from ..plural import counted
 from .beam import (
     Beam,
     Step,
@@ -23,6 +24,7 @@ from .beam import (
     take,
 )
 from .history import History, Recorder
+from .result_table import result_table
 from .scorer import Scorer
 from .space import Finish, SearchSpace
 from .trace import Trace
@@ -39,13 +41,27 @@ class Hypothesis:
     score: float
     probability: float
     """Its share of the final beam: softmax of the scores on the n-best list."""
-    step_scores: tuple[float, ...]
+    step_scores: tuple[float, ...] = field(repr=False)
     """What each action added to the score; they sum to `score`."""
 
+    def __str__(self) -> str:
+        return f"{self.score:.4f}  {self.probability:.1%}  {self.output!r}"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class SearchResult:
-    """What a beam search found for each example; Python objects are built when asked for."""
+    """What a beam search found for each example; Python objects are built when asked for.
+
+    Printed, it is a table of the best outputs of the first examples.
+
+    >>> import beamlearn as bl
+    >>> words = bl.GraphSpace("", lambda word: [word + "a", word + "b"] if len(word) < 2 else [])
+    >>> scorer = bl.FunctionScorer(lambda path: path[-1].count("b") - 2 * path[-1].startswith("b"))
+    >>> print(bl.beam_search(words, scorer, width=2))
+    example        score  probability  output
+          0       1.0000        73.1%  ('', 'a', 'ab')
+                  0.0000        26.9%  ('', 'a', 'aa')
+    """
 
     trace: Trace
     nbest_scores: Float[Tensor, "batch k"]
@@ -54,6 +70,18 @@ class SearchResult:
 
     def __len__(self) -> int:
         return self.nbest_scores.shape[0]
+
+    def __str__(self) -> str:
+        def rows(example: int) -> list[tuple[float, float, Any]]:
+            return [(h.score, h.probability, h.output) for h in self._nbest(example)]
+
+        return result_table(self.nbest_mask.sum(dim=-1).tolist(), rows)
+
+    def __repr__(self) -> str:
+        most = self.nbest_scores.shape[1]
+        return (
+            f"<SearchResult: {counted(len(self), 'example')}, up to {counted(most, 'output')} each>"
+        )
 
     @property
     def scores(self) -> Float[Tensor, " batch"]:
@@ -130,13 +158,13 @@ def beam_search(
     >>> bl.beam_search(words, scorer, width=2).outputs
     [('', 'a', 'ab')]
     """
-    width = check_width(width)
+    width, allowed = check_width(width), allowed_steps(max_steps, space.max_steps)
     finish = finish_of(space, finish)
     steps: list[Step] = []
     with torch.set_grad_enabled(gradients):
         beam = initial_beam(space, scorer)
         while beam.examples.numel() > 0:
-            check_steps(beam.depth, max_steps or space.max_steps)
+            check_steps(beam.depth, allowed)
             taken, beam = search_step(space, scorer, beam, width, finish)
             steps += taken
         return SearchResult(Trace(space, steps), *_final_lists(steps, beam.scores))

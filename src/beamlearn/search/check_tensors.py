@@ -17,7 +17,15 @@ def check_shape(given: Tensor, required: tuple[int, ...], what: str, whose: str)
 
 
 class NotFiniteError(ValueError):
-    """A score that is NaN or infinite."""
+    """A number that is NaN or infinite: what must be finite, what was found, and what to do."""
+
+    def __init__(self, what: str, found: str, remedy: str) -> None:
+        super().__init__(f"{what} must be finite, but {found}; {remedy}.")
+        self.what, self.found, self.remedy = what, found, remedy
+
+    def in_round(self, number: int) -> "NotFiniteError":
+        """The same, with the round of training in which it was found."""
+        return NotFiniteError(self.what, f"in round {number} {self.found}", self.remedy)
 
 
 def check_best_scores(best: Float[Tensor, " batch"], examples: Int[Tensor, " batch"]) -> None:
@@ -34,8 +42,14 @@ def check_best_scores(best: Float[Tensor, " batch"], examples: Int[Tensor, " bat
             f"Every beam needs a neighbor, but no node in the beam of example {example} has a "
             "legal action; let the space rule out actions that lead into a dead end."
         )
-    raise NotFiniteError(
-        f"Scores must be finite, but the scorer gave {value} to a neighbor of example {example}; "
+    raise bad_score(value, example)
+
+
+def bad_score(value: float, example: int) -> NotFiniteError:
+    """The error for a score that is not finite."""
+    return NotFiniteError(
+        "Scores",
+        f"the scorer gave {value} to a neighbor of example {example}",
         "look for an overflow or a division by zero in `score` (only -inf is allowed: it rules "
-        "an action out)."
+        "an action out)",
     )

@@ -123,6 +123,9 @@ class GraphSpace(NumberedSpace):
             number = self.trees.child(number, action)
         return number
 
+    def cost(self, example: int, output: tuple[Node, ...]) -> float | None:
+        return self.graphs[example].cost_of(output)
+
     def oracle(self) -> Oracle:
         if any(graph.cost is None and graph.step_cost is None for graph in self.graphs):
             return super().oracle()

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, starmap
 from math import inf, isfinite, nan
 from typing import Any
 
@@ -35,6 +36,14 @@ class Graph:
                 "Give either `cost`, the cost of a whole path, or `step_cost`, the cost of each "
                 "step; got both."
             )
+
+    def cost_of(self, path: tuple[Node, ...]) -> float | None:
+        """The cost of a terminal path; None: no cost was given."""
+        if self.cost is not None:
+            return float(self.cost(path))
+        if self.step_cost is not None:
+            return float(sum(starmap(self.step_cost, pairwise(path))))
+        return None
 
     @property
     def capped(self) -> bool:

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from ..check import check_steps, check_width
+from ..check import allowed_steps, check_steps, check_width
 from .beam import Beam, Step, advance, expand, initial_beam
 from .beam_search import SearchResult
 from .check_tensors import check_best_scores
@@ -63,7 +63,7 @@ def pooled_search(
     >>> [h.output[-1] for h in pooled_search(words, scorer, width=2, max_steps=9).nbest[0]]
     ['aa.', 'a.']
     """
-    width, longest = check_width(width), max_steps or space.max_steps
+    width, longest = check_width(width), allowed_steps(max_steps, space.max_steps)
     _check(early_stopping)
     steps: list[Step] = []
     with torch.no_grad():

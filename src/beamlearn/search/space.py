@@ -77,6 +77,13 @@ class SearchSpace(ABC, Generic[Nodes]):
         """What the last of the actions that lead to a node is called, where people look at it."""
         return str(actions[-1])
 
+    def cost(self, example: int, output: Any) -> float | None:
+        """The cost of a complete output, by its definition; None: the space does not know it.
+
+        Nothing but `check_oracle` asks: it compares the oracle with these costs.
+        """
+        return None
+
     def oracle(self) -> Oracle:
         """The completion costs of this space, where it knows the right answers."""
         raise ValueError(

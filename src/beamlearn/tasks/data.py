@@ -51,6 +51,17 @@ def read_split(files: Files, read: Callable[[str], Data]) -> tuple[Data, Data]:
     return hold_out(train)
 
 
+def spread(number: int, limit: int | None) -> list[int]:
+    """The places of at most `limit` of so many examples, at equal distances.
+
+    >>> spread(10, 4), spread(2, 4), spread(3, None)
+    ([0, 2, 5, 7], [0, 1], [0, 1, 2])
+    """
+    if limit is None or limit >= number:
+        return list(range(number))
+    return [place * number // limit for place in range(limit)]
+
+
 def hold_out(data: Data) -> tuple[Data, Data]:
     """Split off every tenth sentence."""
     places = range(len(data))

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from itertools import count
 from time import perf_counter
 from typing import Any, Generic, TypeVar
 
@@ -16,6 +17,9 @@ from .task import Model
 
 Sentence = TypeVar("Sentence", bound=Sized)
 Found = TypeVar("Found")
+ROOM = 1 << 17
+"""How many words or symbols times the width of the beam a batch has at most, unless it is of one
+sentence."""
 
 
 @dataclass(frozen=True)
@@ -30,15 +34,24 @@ class NumberedSentence(Generic[Sentence]):
 
 
 def searched(
-    model: Model, sentences: Iterable[Sentence], width: int, nbest: int, batch_size: int
+    model: Model,
+    sentences: Iterable[Sentence],
+    width: int,
+    nbest: int,
+    batch_size: int,
+    numbers: Iterable[int] | None = None,
 ) -> Iterator[tuple[list[int], list[Sentence], SearchResult]]:
-    """Search batch by batch, short sentences first; yield their numbers, themselves and results."""
+    """Search batch by batch, short sentences first; yield their numbers, themselves and results.
+
+    `numbers` are those that the sentences have in all of the input; None: they are counted from 0.
+    """
     if nbest < 1:
         raise ValueError(
             f"`nbest` must be at least 1, got {nbest}; use 1 for the best output alone."
         )
-    places = [NumberedSentence(sentence, number) for number, sentence in enumerate(sentences)]
-    for batch, weights in batched(model, places, batch_size):
+    counted = count() if numbers is None else numbers
+    places = [NumberedSentence(*pair) for pair in zip(sentences, counted, strict=False)]
+    for batch, weights in batched(model, places, batch_size, width):
         chosen = [place.sentence for place in batch]
         with weights:
             result = search(model, chosen, width)
@@ -46,16 +59,26 @@ def searched(
 
 
 def batched(
-    model: Model, examples: Sequence[Sentence], size: int
-) -> Iterator[tuple[list[Sentence], AbstractContextManager[None]]]:
+    model: Model, examples: Sequence[NumberedSentence[Sentence]], size: int, width: int
+) -> Iterator[tuple[list[NumberedSentence[Sentence]], AbstractContextManager[None]]]:
     """Batches of similar lengths, each with a context in which the model has the right weights."""
-    if model.mixture is None:
+    mixture = model.mixture
+    if mixture is None:
         for batch in batches_of(examples, size):
-            yield batch, nullcontext()
+            yield from ((part, nullcontext()) for part in roomy(batch, width))
         return
-    for place, numbers in enumerate(model.mixture.assign(len(examples))):
-        for batch in batches_of([examples[number] for number in numbers], size):
-            yield batch, model.mixture.using(place)
+    shares: list[list[NumberedSentence[Sentence]]] = [[] for _ in mixture.iterates]
+    for example in examples:
+        shares[mixture.place_of(example.number)].append(example)
+    for place, share in enumerate(shares):
+        for batch in batches_of(share, size):
+            yield from ((part, mixture.using(place)) for part in roomy(batch, width))
+
+
+def roomy(batch: list[Sentence], width: int) -> Iterator[list[Sentence]]:
+    """Cut a batch of long sentences into smaller ones, by `ROOM`."""
+    size = max(1, ROOM // (width * max(1, *map(len, batch))))
+    return (batch[start : start + size] for start in range(0, len(batch), size))
 
 
 @dataclass(frozen=True)
@@ -81,7 +104,7 @@ def decoded(
     answers: dict[int, Found] = {}
     parts: list[Evaluation] = []
     places = [NumberedSentence(example, number) for number, example in enumerate(examples)]
-    for batch, weights in batched(model, places, batch_size):
+    for batch, weights in batched(model, places, batch_size, width):
         chosen = [place.sentence for place in batch]
         with weights:
             result = search(model, chosen, width)
@@ -112,7 +135,7 @@ def search(model: Model, batch: Sequence[Sized], width: int) -> SearchResult:
 def in_order(found: Iterable[tuple[int, Found]]) -> list[Found]:
     """Sort numbered answers by their numbers."""
     by_number = dict(found)
-    return [by_number[number] for number in range(len(by_number))]
+    return [by_number[number] for number in sorted(by_number)]
 
 
 def json_lines(records: Iterable[Mapping[str, Any]]) -> str:

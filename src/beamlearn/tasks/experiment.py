@@ -13,7 +13,7 @@ from ..learning.seeds import seed_of
 from ..training.checkpointer import Checkpointer
 from ..training.run import CONFIG, MODEL, VOCABULARY, Policy, Run, RunError
 from ..training.settings import Learning, SettingsError, parse
-from ..training.trainer import Training
+from ..training.trainer import Judgment, Training
 from .data import DataSet, read_split
 from .settings import Experiment, Files, ModelSettings
 from .task import D, E, M, Model, TaskSpec
@@ -151,13 +151,18 @@ def training_of(
 ) -> Training:
     """The training of a model on data, wherever it is from; is its model a `warm` start?"""
     examples, validation = (task.examples(model, data) for data in (train, dev))
+
+    def judge(found: Evaluation) -> Judgment:
+        scores = task.validation_scores(model, dev, learning.decoding_width)
+        return Judgment(task.validation_loss(model, found, scores), scores)
+
     return Training(
         model,
         model.scorer,
         examples,
         validation,
         learning,
-        judge=lambda found: task.validation_loss(model, found, dev, learning.decoding_width),
+        judge=judge,
         warm=warm,
         trajectories=trajectories,
     )
@@ -168,7 +173,7 @@ def inherited(task: TaskSpec[E, D, M], experiment: E) -> E:
     if experiment.warm_start is None:
         return experiment
     kept = read_experiment(task, Run.open(experiment.warm_start))
-    return experiment.with_settings(taken_over(kept.settings, experiment.settings)).weighted()
+    return experiment.with_settings(taken_over(kept.settings, experiment.settings)).decided()
 
 
 def first_model(task: TaskSpec[E, D, M], experiment: E, train: D, device: str) -> M:

@@ -29,6 +29,8 @@ class TaskEntry:
     """The extension of its data files, for examples."""
     examples: tuple[str, ...]
     """Options of `train`, for examples in its help."""
+    usual: tuple[str, ...] = ()
+    """The settings of the task that people choose first, for the short help."""
 
     def load(self) -> "TaskSpec[Any, Any, Any]":
         """What can be done with the task."""
@@ -54,6 +56,7 @@ TASKS: dict[str, TaskEntry] = {
                 "--train train.conllu --lookahead 1 --out runs/stream",
                 "--out runs/pos --resume",
             ),
+            usual=("column", "lookahead", "constrained"),
         ),
         TaskEntry(
             name="parse",
@@ -66,6 +69,7 @@ TASKS: dict[str, TaskEntry] = {
                 "--train train.conllu --tags upos --system arc-eager --out runs/eager",
                 "--out runs/parser --resume",
             ),
+            usual=("tags", "system"),
         ),
         TaskEntry(
             name="transduce",
@@ -78,6 +82,7 @@ TASKS: dict[str, TaskEntry] = {
                 "--train names.tsv --model transformer --layers 2 --out runs/names",
                 "--out runs/g2p --resume",
             ),
+            usual=("source_tokens", "target_tokens", "model"),
         ),
     )
 }

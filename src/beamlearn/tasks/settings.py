@@ -39,6 +39,18 @@ class Files(Settings):
     """Number of training sentences to use, from the start of the file. (default: all)"""
 
 
+Tokenizer = Literal["auto", "blanks", "words", "characters"]
+"""How plain text is split into words."""
+
+
+class TextFiles(Files):
+    """Where sentences of words are."""
+
+    tokenizer: Tokenizer = "auto"
+    """How predict splits plain text: at blanks, into words and punctuation marks, or into
+    characters. Auto: characters if every word of the training data is one, else words."""
+
+
 class ModelSettings(Settings):
     """What a model is made of; a task adds what it sees, and how large it is."""
 
@@ -50,7 +62,8 @@ class ModelSettings(Settings):
     """Score a hypothesis by the sum along its path, not by its last action alone."""
     normalize: Literal["auto", "log_softmax", "none"] = "auto"
     """Whether to turn scores into log-probabilities of the next action. Auto: log_softmax if each
-    action is learned by itself, as with log_likelihood and dagger; else none."""
+    action is learned by itself, as with log_likelihood and dagger, and with joint where the model
+    sees all of the input; else none."""
 
     @property
     def normalization(self) -> Literal["log_softmax"] | None:
@@ -66,7 +79,8 @@ class ModelSettings(Settings):
         """The same with `auto` decided."""
         if self.normalize != "auto":
             return self
-        chosen = "log_softmax" if learning.local else "none"
+        likely = learning.local or (learning.weights is not None and self.sees_all)
+        chosen = "log_softmax" if likely else "none"
         return self.model_copy(update={"normalize": chosen})
 
 
@@ -145,9 +159,26 @@ class Experiment(Settings):
         """
         if self.warm_start is not None:
             return self
-        return self.with_settings(self.settings.resolved(self.learning)).weighted()
+        return self.with_settings(self.settings.resolved(self.learning)).decided()
 
-    def weighted(self: Same) -> Same:
-        """The same with the weight of the beam's loss decided by what the model sees."""
-        learning = self.learning.weighted(sees_all=self.settings.sees_all)
-        return self.model_copy(update={"learning": learning})
+    def left_open(self: Same) -> Same:
+        """The same with everything left open that `resolved` finds out again."""
+        learning, settings = self.learning, self.settings
+        fields = type(settings).model_fields
+        for name in reversed([name for name, field in fields.items() if field.default == "auto"]):
+            automatic = settings.model_copy(update={name: "auto"})
+            if automatic.resolved(learning) == settings.resolved(learning):
+                settings = automatic
+        for name in ("beam_weight", "beam_start"):
+            bare = learning.model_copy(update={name: None})
+            if self._decide(bare) == self.learning:
+                learning = bare
+        return self.with_settings(settings).model_copy(update={"learning": learning})
+
+    def decided(self: Same) -> Same:
+        """The same with the part of the beam's loss decided by what the model sees."""
+        return self.model_copy(update={"learning": self._decide(self.learning)})
+
+    def _decide(self, learning: Learning) -> Learning:
+        """How to learn, with what was left open decided for this model."""
+        return learning.decided(sees_all=self.settings.sees_all, warm=self.warm_start is not None)

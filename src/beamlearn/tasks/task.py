@@ -8,6 +8,8 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 from ..data.text import DataError
 from ..evaluation.error_profile import ErrorProfile
 from ..evaluation.evaluate import Evaluation
+from ..evaluation.label_errors import LabelErrors
+from ..evaluation.marked import Marked, unmarked
 from ..evaluation.metric import Metric
 from ..learning.iterates import Mixture
 from ..search.scorer import Scorer
@@ -66,6 +68,16 @@ class Report(Protocol):
         ...
 
 
+@runtime_checkable
+class LabeledReport(Report, Protocol):
+    """A report that also says how well each label is found; those of other tasks need not."""
+
+    @property
+    def label_errors(self) -> LabelErrors:
+        """Label by label."""
+        ...
+
+
 @dataclass(frozen=True)
 class Ranges:
     """What bounds the losses of a linear model, whatever the input."""
@@ -76,6 +88,10 @@ class Ranges:
     """The most actions that a hypothesis has."""
     cost: float
     """By how much c* of two nodes can differ for each action in which they do."""
+
+
+Arcs = Sequence[tuple[int, str]]
+"""The head and the relation of each word; 0 is the root, and less than 0 no head."""
 
 
 @dataclass(frozen=True)
@@ -92,12 +108,23 @@ class Subject:
     """What each step decides on, where that is known before the search."""
     aligned: bool = False
     """Do all outputs have equally many parts, each with the right one at its place?"""
+    words: tuple[str, ...] = ()
+    """What each part of an output is about, where outputs are aligned."""
+    arcs: Arcs | None = None
+    """The right arcs, where outputs are trees."""
+    references: tuple[str, ...] = ()
+    """The right outputs one by one, where there may be several."""
 
 
 Options = Mapping[str, str]
 """What was chosen among the options that only some tasks have, by name."""
 Progress = Callable[[Iterable[Any], int, str], Iterator[Any]]
 """The items as they come, of how many there are, under which title."""
+
+
+def raise_refusal(sentence: str) -> None:
+    """Let nothing be answered if something cannot be."""
+    raise DataError(sentence)
 
 
 @dataclass(frozen=True)
@@ -107,6 +134,10 @@ class PredictionRequest:
     input: str
     """A file, or - for standard input."""
     width: int
+    texts: Sequence[str] = ()
+    """Sentences or sources to take in place of the file."""
+    window: int | None = None
+    """How many sentences or sources to read and answer at a time; None: all."""
     nbest: int = 1
     """How many outputs to find for each example."""
     listing: bool = False
@@ -116,6 +147,12 @@ class PredictionRequest:
     options: Options = field(default_factory=dict)
     progress: Progress = lambda items, _total, _title: iter(items)
     """Shows how far the decoding is."""
+    announce: Callable[[str], None] = lambda _sentence: None
+    """Says what was decided about the input."""
+    memory: int | None = None
+    """How many bytes one search may need; None: any number."""
+    refuse: Callable[[str], None] = raise_refusal
+    """Says what has no answer, and why; the others are answered."""
 
 
 E = TypeVar("E", bound=Experiment)
@@ -139,6 +176,8 @@ class TaskSpec(ABC, Generic[E, D, M]):
     """The numbers of a report that tables show, in this order, and their labels."""
     options: frozenset[str] = frozenset()
     """Options of `predict` and `read_labeled` that it has and other tasks may not have."""
+    prediction_options: frozenset[str] = frozenset()
+    """Options that only `predict` has."""
     step_cost: float | None = None
     """Where all outputs of an input take equally many steps: the most that an output can cost,
     for each of its steps."""
@@ -178,8 +217,15 @@ class TaskSpec(ABC, Generic[E, D, M]):
     def describe_data(self, model: M, examples: int) -> str:
         """What there is to learn from so many examples, in words."""
 
-    def validation_loss(self, model: M, found: Evaluation, validation: D, width: int) -> float:
-        """What the best epoch is chosen by: less is better. By default it is the mean cost."""
+    def validation_scores(self, model: M, validation: D, width: int) -> Mapping[Metric, float]:
+        """Numbers to show and to log at each validation beside the cost; by default none."""
+        return {}
+
+    def validation_loss(self, model: M, found: Evaluation, scores: Mapping[Metric, float]) -> float:
+        """What the best epoch is chosen by: less is better. By default it is the mean cost.
+
+        `scores` are those of `validation_scores`.
+        """
         return found.cost
 
     @abstractmethod
@@ -203,13 +249,25 @@ class TaskSpec(ABC, Generic[E, D, M]):
         """An output of a space, as people read it."""
         return str(output)
 
+    def marked(self, model: M, subject: Subject, output: str) -> Marked:
+        """An output as `spell` gives it beside the right one, with what differs marked."""
+        parts = output.split()
+        right = subject.right.split() if subject.aligned and subject.right is not None else []
+        if len(right) == len(parts):
+            return Marked.of(zip(right, parts, strict=True))
+        return unmarked(subject.right, parts if subject.aligned else [output])
+
+    def arcs(self, model: M, output: Any) -> Arcs | None:
+        """The arcs of an output of a space, where outputs are trees."""
+        return None
+
     @abstractmethod
     def read_labeled(self, file: str, model: M, experiment: E, options: Options) -> D:
         """Data to test a model on; refuse what the model cannot be compared with."""
 
     @abstractmethod
-    def predict(self, model: M, experiment: E, request: PredictionRequest) -> str:
-        """The text that predictions are written as."""
+    def predict(self, model: M, experiment: E, request: PredictionRequest) -> Iterator[str]:
+        """The text that predictions are written as, window by window, in the order of the input."""
 
     @abstractmethod
     def report(self, model: M, data: D, width: int) -> Report:

@@ -216,7 +216,7 @@ def certify(
     >>> certify([0.5, 0.0], upper=1.0, on_policy=[True, False]).roll_in_gap
     0.5
     """
-    check_upper(upper, "upper")
+    check_upper(upper, "upper", clip=clip)
     fix = "raise `upper`, or pass `clip=True`"
     values = checked_losses(losses, inf if clip else upper, "round", fix)
     clipped = int((values > upper).sum())

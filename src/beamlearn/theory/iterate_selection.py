@@ -84,7 +84,7 @@ def select_iterate(
     >>> chosen.index, round(chosen.bound, 3)
     (1, 0.636)
     """
-    check_upper(upper, "upper")
+    check_upper(upper, "upper", clip=clip)
     check_delta(delta)
     eligible = sum(len(losses) > 0 for losses in later_losses)
     if not eligible:

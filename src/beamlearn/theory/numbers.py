@@ -75,10 +75,11 @@ def check_delta(delta: float) -> None:
         )
 
 
-def check_upper(upper: float, name: str) -> None:
-    """Refuse bounds that are negative or not finite."""
+def check_upper(upper: float, name: str, *, clip: bool = False) -> None:
+    """Refuse bounds that are negative or not finite; with `clip`, those that losses are cut to."""
     if not (isfinite(upper) and upper >= 0):
-        raise ValueError(f"`{name}` must be a finite number of at least 0, got {upper}.")
+        role = ", to which `clip=True` cuts the losses," if clip else ""
+        raise ValueError(f"`{name}`{role} must be a finite number of at least 0, got {upper}.")
 
 
 def check_finite(value: float, name: str) -> None:

@@ -96,7 +96,7 @@ def obstacles(learning: Learning, scorer: nn.Module, warm: bool) -> list[str]:
         "`beam_start` = 0, `beam_every` = 1 and a `beam_weight` above 0": (
             learning.weights is not None
             and not (
-                learning.beam_start == 0
+                learning.likelihood_share == 0
                 and learning.beam_every == 1
                 and min(learning.weights.first, learning.weights.last) > 0
             )

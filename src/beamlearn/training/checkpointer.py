@@ -96,5 +96,6 @@ def validation_record(validation: Validation) -> dict[str, Any]:
         "validation_loss": validation.loss,
         "validation_cost": validation.evaluation.cost,
         "validation_increases": validation.evaluation.increases_per_example,
+        **{f"validation_{metric.name}": value for metric, value in validation.scores.items()},
         "best": validation.best,
     }

@@ -1,6 +1,7 @@
-"""Show a training: a live bar on a terminal, plain lines elsewhere."""
+"""Show a training: a live bar on a terminal or in a notebook, plain lines elsewhere."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from time import monotonic
 from types import TracebackType
 from typing import final
@@ -10,21 +11,39 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ..evaluation.evaluate import Evaluation
 from ..learning.learn import Round
+from ..plural import counted
 from .trainer import Training, Validation
 
 PLAIN_SECONDS = 20.0
 """How often a plain line is printed within an epoch."""
+NOTEBOOK_SECONDS = 0.25
+"""How often a bar in a notebook is drawn again."""
 
 
 def bars(console: Console) -> Progress:
-    """Progress bars with room for words; nothing where there is no terminal."""
+    """Progress bars with room for words; nothing where none can be drawn.
+
+    In a notebook they are drawn on request, not by another thread: what was printed meanwhile
+    would end up in the widget of the bar, and disappear with it.
+    """
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=20),
         TextColumn("{task.fields[state]}"),
         TimeRemainingColumn(compact=True),
     )
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    return Progress(
+        *columns,
+        console=console,
+        transient=True,
+        auto_refresh=not console.is_jupyter,
+        disable=not has_bars(console),
+    )
+
+
+def has_bars(console: Console) -> bool:
+    """Can bars be drawn? On a terminal, and in a notebook if ipywidgets is installed."""
+    return console.is_terminal or (console.is_jupyter and find_spec("ipywidgets") is not None)
 
 
 @final
@@ -39,7 +58,7 @@ class Display:
         self.progress = bars(console)
         self.bar = self.progress.add_task("training", total=None, state="")
         self.recent = Recent()
-        self.printed = monotonic()
+        self.printed = self.drawn = monotonic()
 
     def __enter__(self) -> "Display":
         self.progress.start()
@@ -66,7 +85,10 @@ class Display:
         self.progress.update(
             self.bar, completed=round.number, total=training.rounds, description=epoch, state=state
         )
-        if not self.console.is_terminal and monotonic() - self.printed >= PLAIN_SECONDS:
+        if self.console.is_jupyter and monotonic() - self.drawn >= NOTEBOOK_SECONDS:
+            self.drawn = monotonic()
+            self.progress.refresh()
+        if self.progress.disable and monotonic() - self.printed >= PLAIN_SECONDS:
             self.printed = monotonic()
             share = round.number / training.rounds
             self._print(f"{epoch}  {share:.0%}  {state}")
@@ -77,11 +99,14 @@ class Display:
         done = f"epoch {found.epoch}/{training.settings.epochs}  {self.recent.describe(self.unit)}"
         if found.epoch == 0:
             done = "warm start"
-        self._print(f"{done}  validation {self.judge(found.evaluation)}{best}")
+        scores = "".join(
+            f", {metric.label} {metric.shown(value)}{'%' * metric.rate}"
+            for metric, value in found.scores.items()
+        )
+        self._print(f"{done}  validation {self.judge(found.evaluation)}{scores}{best}")
         self.recent = Recent()
         if found.stop and found.epoch < training.settings.epochs:
-            patience = training.settings.patience
-            epochs = "1 epoch" if patience == 1 else f"{patience} epochs"
+            epochs = counted(training.settings.patience or 0, "epoch")
             self._print(f"stopped: no better validation for {epochs}")
 
     def _print(self, line: str) -> None:

@@ -7,6 +7,7 @@ them, when it is asked for. So the command line can describe every setting at on
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast, get_args
@@ -59,18 +60,30 @@ class Settings(BaseModel):
     )
 
 
+@dataclass(frozen=True)
+class OneOf:
+    """Accept `known` names, or lists of them; answer a misspelling with the nearest one."""
+
+    known: tuple[str, ...]
+    kind: str
+    several: bool = False
+    """May there be several, with commas between them?"""
+
+    def __call__(self, value: str) -> str:
+        for name in value.split(",") if self.several else (value,):
+            check_choice(name, self.known, self.kind)
+        return value
+
+
 def one_of(known: Iterable[str], kind: str) -> AfterValidator:
-    """Accept `known` names; answer a misspelling with the nearest one."""
-
-    def check(name: str) -> str:
-        check_choice(name, known, kind)
-        return name
-
-    return AfterValidator(check)
+    """Accept one of the `known` names."""
+    return AfterValidator(OneOf(tuple(known), kind))
 
 
 BLIND_WEIGHT = 0.3
 """The weight of the beam's loss in `joint` for models that do not see all of the input."""
+SIGHTED_START = 2 / 3
+"""When the beam's loss joins in `joint` for models that see all of the input."""
 
 
 def usual_algorithm(choices: Mapping[str, Any]) -> str:
@@ -110,9 +123,9 @@ class Learning(Settings):
     has weight 1. Two numbers, as in 0:0.1, change it evenly during training. (default: with joint
     0.1, or 0.3 where the model decides before it has seen all of the input; the loss alone with
     others)"""
-    beam_start: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    beam_start: Annotated[float, Field(ge=0, lt=1)] | None = None
     """Share of the rounds that are of likelihood alone, before the loss along the learned beams
-    joins."""
+    joins. (default: with joint two thirds where the model sees all of the input, else 0)"""
     beam_restart: Annotated[float, Field(gt=0)] | None = None
     """Make two phases of the training: the learning rate falls to 0 before beam_start, and starts
     again there with this times its first value. (default: one schedule)"""
@@ -166,19 +179,19 @@ class Learning(Settings):
         if (self.strategy == "interpolate") != (self.beta is not None):
             raise ValueError(
                 "`beta` goes with the strategy interpolate, and only with it; give both "
-                "(strategy = interpolate, beta = 0.5) or neither"
+                "(`strategy` = interpolate, `beta` = 0.5) or neither"
             )
         return self
 
     @model_validator(mode="after")
     def _check_beam_weight(self) -> "Learning":
-        if self.beam_restart is not None and self.beam_start == 0:
+        if self.beam_restart is not None and not self.beam_start:
             raise ValueError(
-                "`beam_restart` goes with a `beam_start` above 0, where the second phase begins, "
-                "got 0; give both, or leave it out"
+                "`beam_restart` goes with a `beam_start` above 0, where the second phase begins; "
+                "give both, or leave it out"
             )
         for name, used in (
-            ("beam_start", self.beam_start > 0),
+            ("beam_start", self.likelihood_share > 0),
             ("beam_every", self.beam_every > 1),
         ):
             if used and self.weights is None:
@@ -289,14 +302,26 @@ class Learning(Settings):
         weight = self.row.beam_weight if self.beam_weight is None else self.beam_weight
         return weight if isinstance(weight, Ramp | None) else Ramp(weight, weight)
 
-    def weighted(self, *, sees_all: bool) -> "Learning":
-        """The same with a larger weight where a model decides before it has seen all of the input.
+    @property
+    def likelihood_share(self) -> float:
+        """The share of the rounds before the loss along the learned beams joins."""
+        return self.beam_start or 0.0
 
-        There the beam can keep what later input decides on, and more is learned from its loss.
+    def decided(self, *, sees_all: bool, warm: bool) -> "Learning":
+        """The same with the weight and the start of the beam's loss decided, where left open.
+
+        A model that decides before it has seen all of the input needs its beam to keep what later
+        input decides on: the loss has a larger weight, and joins at once. A model that sees
+        everything first learns more from likelihood in the same time: the loss joins late, unless
+        the weights come from another training (`warm`) or every loss is to be certified (`stream`).
         """
-        if sees_all or self.beam_weight is not None or self.weights is None:
-            return self
-        return self.model_copy(update={"beam_weight": Ramp(BLIND_WEIGHT, BLIND_WEIGHT)})
+        found: dict[str, Any] = {}
+        if not sees_all and self.beam_weight is None and self.weights is not None:
+            found["beam_weight"] = Ramp(BLIND_WEIGHT, BLIND_WEIGHT)
+        if self.beam_start is None:
+            late = self.row.beam_weight is not None and sees_all and not (warm or self.stream)
+            found["beam_start"] = SIGHTED_START if late else 0.0
+        return self.model_copy(update=found)
 
     def weight_at(self, rounds: int) -> Callable[[int], float] | None:
         """The weight of the loss as a function of the round; None: it is alone."""
@@ -305,7 +330,7 @@ class Learning(Settings):
         weights, every = self.weights, self.beam_every
         if weights is None:
             return None
-        line, first = linear(weights.first, weights.last, rounds), self.beam_start * rounds
+        line, first = linear(weights.first, weights.last, rounds), self.likelihood_share * rounds
         return lambda t: every * line(t) if t > first and t % every == 0 else 0.0
 
     def collection(self, rounds: int) -> "Strategy":

@@ -1,8 +1,8 @@
 """Training: epochs of `learn`, validation and early stopping, with a state that can be saved."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass
-from math import cos, isfinite, pi
+from dataclasses import dataclass, field
+from math import cos, pi
 from typing import Any
 
 import torch
@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
 
 from ..evaluation.evaluate import Evaluation, evaluate
+from ..evaluation.metric import Metric
 from ..learning.iterates import Average, Reservoir, join_states, split_states
 from ..learning.learn import BestOnValidation, Round, Task, learn, minibatches
 from ..learning.optimizers import FollowTheLeader, ProjectedGradient, project
@@ -34,6 +35,8 @@ class Validation:
     """Is none better so far? Where the losses are equal, the cost decides."""
     stop: bool
     """Was it the last one, because the epochs or the patience are over?"""
+    scores: Mapping[Metric, float] = field(default_factory=dict)
+    """Other numbers of the task, such as the F1 of spans."""
 
 
 DECAYS: dict[str, Callable[[float], float]] = {
@@ -44,8 +47,22 @@ DECAYS: dict[str, Callable[[float], float]] = {
 """What the learning rate is multiplied with after a share `done` of all rounds, by schedule."""
 
 
-Judge = Callable[[Evaluation], float]
-"""What to choose the best epoch by, given the validation of the current weights; less is better."""
+@dataclass(frozen=True)
+class Judgment:
+    """What a task says of a validation."""
+
+    loss: float
+    """What the best epoch is chosen by; less is better."""
+    scores: Mapping[Metric, float] = field(default_factory=dict)
+    """Other numbers, to show and to log."""
+
+
+Judge = Callable[[Evaluation], Judgment]
+"""What a task says of the validation of the current weights."""
+
+
+class DivergedError(ValueError):
+    """The numbers of a training are no longer finite."""
 
 
 class Training:
@@ -69,7 +86,7 @@ class Training:
         validation: Sequence[Sized],
         settings: Learning,
         *,
-        judge: Judge = lambda found: found.cost,
+        judge: Judge = lambda found: Judgment(found.cost),
         warm: bool = False,
         trajectories: bool = False,
     ) -> None:
@@ -109,9 +126,10 @@ class Training:
                 self.validated += 1
                 yield self._validate()
         except NotFiniteError as error:
-            raise NotFiniteError(
-                f"Training diverged after round {self.round}: its numbers are no longer finite; "
-                "start again with a smaller learning rate or clip."
+            clip = " or `clip`" if self.settings.optimizer == "adam" else ""
+            raise DivergedError(
+                f"Training diverged after round {self.round}: {error.found}; start again with a "
+                f"smaller `learning_rate`{clip}."
             ) from error
 
     def _epoch(self) -> Iterator[Round]:
@@ -141,8 +159,6 @@ class Training:
             self.prepare_round(coins)
             round = next(rounds)
             self.round = round.number
-            if not isfinite(round.gradient_norm + float(round.losses.sum())):
-                raise NotFiniteError("The loss or its gradient is not finite.")
             yield round
 
     def batches(self, epoch: int) -> list[list[Any]]:
@@ -175,7 +191,7 @@ class Training:
         decay, restart = DECAYS[self.settings.schedule], self.settings.beam_restart
         if restart is None:
             return decay(round / self.rounds)
-        border = self.settings.beam_start * self.rounds
+        border = self.settings.likelihood_share * self.rounds
         if round < border:
             return decay(round / border)
         return restart * decay((round - border) / (self.rounds - border))
@@ -189,12 +205,20 @@ class Training:
             settings.decoding_width,
             final_width=settings.final_width,
         )
-        loss = self.judge(found) if settings.final_width == 1 else found.cost
+        judged = self.judge(found)
+        loss = judged.loss if settings.final_width == 1 else found.cost
         best = self.best.offer(loss, found.cost)
         patience = self.settings.patience or self.settings.epochs
         tired = self.best.since_best >= patience
         self.stopped = tired or self.validated == self.settings.epochs
-        return Validation(self.validated, self.round, found, loss, best, self.stopped)
+        return Validation(
+            self.validated, self.round, found, loss, best, self.stopped, judged.scores
+        )
+
+    @property
+    def seen(self) -> int:
+        """The number of examples in all rounds so far, about."""
+        return self.round * self.settings.batch_size
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Everything that the rest of the training depends on: tensors, and facts for JSON."""

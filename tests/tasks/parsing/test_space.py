@@ -2,11 +2,13 @@ import random
 
 import pytest
 import torch
-from trees import random_projective_tree, space_of, true_cost, with_relations
+from trees import losing, random_projective_tree, space_of, true_cost, with_relations
 
 import beamlearn as bl
 from beamlearn.search.neighbors import Move
+from beamlearn.tasks.parsing.arc_hybrid import ArcHybrid
 from beamlearn.tasks.parsing.model import SYSTEMS
+from beamlearn.tasks.parsing.space import ParsingExample, ParsingSpace
 
 systems = pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
 
@@ -90,6 +92,21 @@ def test_costs_are_right_with_more_relations_to_the_root_than_to_words(system):
     trees = [[(2, "a"), (0, root)] for root in ("ask", "say", "tell")]
     parses = space_of(system, trees, roots=("ask", "say", "tell"))
     assert bl.check_oracle(parses, cost=true_cost(trees)).mistakes == []
+    assert bl.check_oracle(parses).ok
+
+
+def test_the_space_knows_what_outputs_cost():
+    tree = [(2, "a"), (0, "root"), (2, "b")]
+    output = [(2, "b"), (0, "root"), (1, "b")]
+    for cost, wrong in (("labeled", 2), ("unlabeled", 1)):
+        parses = space_of(
+            ArcHybrid(), [tree, losing(tree, random.Random(0), 1.0)], ("a", "b"), cost
+        )
+        assert parses.cost(0, tree) == 0
+        assert parses.cost(0, output) == wrong
+        assert parses.cost(1, tree) == 3
+    bare = ParsingSpace([ParsingExample(torch.zeros(2, 1).long())], ArcHybrid(), parses.actions)
+    assert bare.cost(0, output) is None
 
 
 def test_pick():

@@ -26,6 +26,13 @@ def test_the_oracle_passes_the_check_of_oracles(corpus):
     assert check.mistakes == []
 
 
+def test_the_space_knows_what_outputs_cost():
+    space = TaggingSpace([encoded([0] * 3, [1, UNSEEN, 0]), encoded([0], [1])], 2)
+    assert space.cost(0, [1, 1, 1]) == 2
+    assert space.cost(1, [1]) == 0
+    assert TaggingSpace([encoded([0])], 2).cost(0, [1]) is None
+
+
 @given(corpora(), widths, seeds)
 def test_costs_are_minima_over_all_taggings(corpus, k, seed):
     path = bl.beam_trajectory(corpus.space(), TableTagger(corpus.tags, seed), width=k)

@@ -31,15 +31,6 @@ def tied(tagger):
     return tagger
 
 
-def alike(tagger):
-    """The last tag scores whatever the first one does."""
-    with torch.no_grad():
-        for layer in (tagger.scorer.emit, tagger.scorer.recall):
-            layer.weight[-1] = layer.weight[0]
-        tagger.scorer.emit.bias[-1] = tagger.scorer.emit.bias[0]
-    return tagger
-
-
 def at_once(tagger, sentence, width):
     ((_, tagging),) = tag(tagger, [sentence], width, nbest=width)
     return tagging.nbest
@@ -55,7 +46,8 @@ def fed(tagger, sentence, width):
 @given(sentences, st.integers(1, 6), st.integers(0, 3), st.sampled_from([TAGS, SPANS]))
 def test_the_answers_are_those_of_the_whole_sentence(name, sentence, width, seed, tags):
     tagger = small(tags, seed=seed, constrained=tags is SPANS, **MODELS[name])
-    tagger = tied(tagger) if name.startswith("linear") else alike(tagger)
+    if name.startswith("linear"):  # sums of a network are rounded, and would break ties by chance
+        tagger = tied(tagger)
     found, expected = fed(tagger, sentence, width)[-1].beam, at_once(tagger, sentence, width)
     assert [way.tags for way in found] == [way.tags for way in expected]
     if name.startswith("linear"):

@@ -91,7 +91,7 @@ def test_targets_that_are_too_long_are_refused_with_their_line(tmp_path):
     chosen = experiment(tmp_path, text=LONG)
     sentence = (
         r"train.tsv:2: A target may have 6 tokens, as length_factor = 2 and length_extra = 4 allow "
-        r"for its source, but it has 7 \(2 targets are too long\); set length_extra = 6, or remove"
+        r"for its source, but it has 7 \(2 targets are too long\); set `length_extra` = 6, or "
     )
     with pytest.raises(DataError, match=sentence):
         begin(chosen, begun)
@@ -154,5 +154,5 @@ def test_judging_counts_wrong_outputs(tmp_path):
     prepared = begin(experiment(tmp_path, epochs=1), tmp_path / "run")
     *_, validation = prepared.training
     found = TRANSDUCTION.report(prepared.model, prepared.validation, 3)
-    expected = f"{found.wer:.2%} of the outputs cost something, {found.cost:.3f} on average"
+    expected = f"wrong outputs {found.wer:.2%}, mean cost {found.cost:.3f}"
     assert prepared.describe_validation(validation.evaluation) == expected

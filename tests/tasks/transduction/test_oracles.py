@@ -13,8 +13,8 @@ from spaces import bucket
 import beamlearn as bl
 from beamlearn.search.brute_force import actions_to, levels
 from beamlearn.tasks.transduction import ngrams
-from beamlearn.tasks.transduction.edit import EditOracle
-from beamlearn.tasks.transduction.hamming import PaddedHammingOracle
+from beamlearn.tasks.transduction.edit import EditOracle, edit_distance
+from beamlearn.tasks.transduction.hamming import PaddedHammingOracle, padded_hamming
 from beamlearn.tasks.transduction.ngrams import BleuOracle, ChrfOracle
 from beamlearn.tasks.transduction.space import END, UNSEEN, TransductionExample, TransductionSpace
 
@@ -152,6 +152,22 @@ def test_edit_costs_are_minima_over_all_completions(batch, edits):
     )
     assert check.exhaustive
     assert check.mistakes == []
+
+
+@settings(max_examples=30)
+@given(batches(), triples)
+def test_a_space_with_a_distance_knows_what_outputs_cost(batch, edits):
+    one, two = batch.space(), batch.space()
+    one.distance = lambda output, reference: edit_distance(output, reference, *edits)
+    two.distance = padded_hamming
+    for example in range(len(one)):
+        for output in ([], [1], [1, 2, 1]):
+            expected = batch.cost(by_the_book.edit_distance, *edits)(example, output)
+            assert one.cost(example, output) == pytest.approx(expected)
+            assert two.cost(example, output) == batch.cost(by_the_book.padded_hamming)(
+                example, output
+            )
+    assert batch.space().cost(0, []) is None
 
 
 @settings(max_examples=60)

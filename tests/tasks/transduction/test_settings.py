@@ -135,13 +135,19 @@ def test_a_warm_start_chooses_anew_what_weights_do_not_depend_on():
         ),
         (
             {"model": "transformer", "size": 90, "heads": 4},
-            "`heads` must divide `size`, got size = 90 and heads = 4; choose heads = 3, or "
+            "`heads` must divide `size`, got size = 90 and heads = 4; choose `heads` = 3, or "
             "another size.$",
         ),
         (
             {"model": "transformer", "size": 2, "heads": 10**12},
-            "`heads` must divide .* choose heads = 2,",
+            "`heads` must divide .* choose `heads` = 2,",
         ),
+        (
+            {"heads": 8},
+            "`heads` is only for `model` = transformer, got model = lstm; leave out heads = 8, or "
+            "choose transformer.$",
+        ),
+        ({"feedforward": 64}, "`feedforward` is only for `model` = transformer, got model = lstm"),
         ({"model": "gru"}, "`model` must .*'lstm' or 'transformer', got 'gru'.$"),
         ({"insertion": -1}, "`insertion` must .*greater than or equal to 0, got -1.$"),
         ({"length_power": -1}, "`length_power` must .*greater than or equal to 0, got -1.$"),
@@ -173,3 +179,11 @@ def test_references_are_one_or_several():
         "`data.limit` must .*equal to 1, got 0",
         TransductionExperiment,
     )
+
+
+def test_a_run_of_an_earlier_version_with_heads_for_nothing():
+    config = {"data": None, "transducer": {"model": "lstm", "heads": 8, "feedforward": 64}}
+    upgraded = TransductionExperiment.upgraded(config)
+    assert parse(TransductionExperiment, upgraded).transducer == TransducerSettings()
+    used = {"data": None, "transducer": {"model": "transformer", "heads": 8}}
+    assert TransductionExperiment.upgraded(used) == used

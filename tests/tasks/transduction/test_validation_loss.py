@@ -23,4 +23,4 @@ FOUND = Evaluation(COSTS, COSTS, torch.zeros(4, dtype=torch.long))
 @pytest.mark.usefixtures("no_shape_checks")
 def test_outputs_are_chosen_by_how_many_are_wrong_or_by_their_cost(settings, loss):
     model = SimpleNamespace(settings=TransducerSettings(**settings))
-    assert TRANSDUCTION.validation_loss(model, FOUND, None, 8) == loss
+    assert TRANSDUCTION.validation_loss(model, FOUND, {}) == loss

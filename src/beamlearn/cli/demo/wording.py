@@ -175,6 +175,7 @@ def conclude(console: Console, out: Path) -> None:
     say(console, "")
     say(console, "Next:")
     for command in (
+        f"{program()} predict {out / BEAM} --text 側邊冇乜嘢人",
         f"{program()} inspect {out / BEAM} {out / 'test.tsv'} --against {out / LIKELIHOOD}",
         f"{program()} report {out / BEAM} --test {out / 'test.tsv'}",
         f"{program()} evaluate {out / BEAM} {out / 'test.tsv'} --width 1,8,32",

@@ -9,7 +9,7 @@ from rich.progress import Progress
 
 from ...reports.bound import Curve, check_drawable, draw_bound
 from ...theory.certificate import Certificate
-from ...theory.numbers import confidence_phrase, round_up
+from ...theory.numbers import check_upper, confidence_phrase, round_up
 from ...theory.regret import regret
 from ...theory.rerun import held_out_losses, hindsight_of_run, select_and_save_iterate
 from ...theory.run_certificate import RunCertificate
@@ -35,6 +35,8 @@ def certify(
     """Print what a run proves."""
     if upper is not None and clip is not None:
         raise SettingsError("`upper` or `clip` can be given, got both; leave out one of them.")
+    if clip is not None:
+        check_upper(clip, "clip")
     if figure is not None:
         check_drawable(figure)
     certified_run = RunCertificate.open(run)

@@ -68,8 +68,8 @@ def planned_from(task: TaskSpec[E, D, M], values: dict[str, Any], source: str) -
     learning = dict(values.get("learning", {}))
     for name in (name for name in COMPARED if name in learning):
         raise SettingsError(
-            f"`learning.{name}` must be left to what is compared, got {learning[name]!r}; leave "
-            f"it out, and give `{COMPARED[name]}`."
+            f"{source}: learning.{name} must be left to what is compared, got {learning[name]!r}; "
+            f"leave it out, and give `compare.{COMPARED[name]}`."
         )
     beta = learning.pop("beta", None)
     chosen = dict(values.get("compare", {}))
@@ -86,6 +86,8 @@ def make_folder(out: Path) -> None:
     check_free(out, CONFIG, "a run")
     try:
         atomic.make_folder(out)
+    except atomic.DiskFullError:
+        raise
     except OSError as error:
         raise SettingsError(
             f"`out` must be a folder that can be written, but the system says: {error}; choose "

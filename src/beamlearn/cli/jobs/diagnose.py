@@ -10,10 +10,10 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from ...evaluation.findings import USUAL, Findings, falls
+from ...evaluation.findings import Findings, falls
 from ...evaluation.metric import main_metric
 from ...evaluation.wider_search import WiderSearch
-from ...tasks.data import DataSet
+from ...tasks.data import DataSet, spread
 from ...tasks.loading import load
 from ...tasks.registry import task_named
 from ...tasks.task import Model, Report, TaskSpec
@@ -26,8 +26,6 @@ VERY_WIDE, SAMPLE = 128, 100
 """The width of a beam that is nearly exact, and the most examples that it searches."""
 HYPOTHESES, NEIGHBORS = 300_000, 1 << 25
 """The most hypotheses that it may extend in all, about, and neighbors that it may rank at once."""
-AFTER_TRAINING = 200
-"""The most examples that are searched for a line at the end of a training."""
 
 
 def diagnose(
@@ -107,41 +105,16 @@ def wider_search(
 
 
 def closing_line(
-    task: TaskSpec[Any, Any, Any],
-    model: Model,
-    data: DataSet,
-    reports: Sequence[Report],
-    trained: int,
+    task: TaskSpec[Any, Any, Any], model: Model, reports: Sequence[Report], trained: int
 ) -> str | None:
-    """What the searches at the end of a training say; without a beam, one is tried on a sample.
+    """What the searches at the end of a training say, at its width and others.
 
     None where the reports of the task do not say what became of the best outputs.
     """
     if not have_fates(reports):
         return None
+    found = findings(task, model, reports, trained)
     if trained > 1:
-        return falls(findings(task, model, reports, trained).at(trained), "validation examples")
-    places = spread(len(data), AFTER_TRAINING)
-    greedy = reports[0].evaluation.take(torch.tensor(places))
-    beam = task.report(model, data.take(places), USUAL)
-    row = beam.to_json()
-    metric = main_metric(task.metrics, [row])
-    found = Findings.of(
-        {1: greedy, USUAL: beam.evaluation},
-        metric,
-        {USUAL: float(row[metric.name])},
-        sees_all=model.settings.sees_all,
-    )
-    assert found.verdict is not None  # there are both widths
-    return f"{falls(found.main, 'validation examples')} {found.verdict.conclusion}"
-
-
-def spread(number: int, limit: int | None) -> list[int]:
-    """The places of at most `limit` of so many examples, at equal distances.
-
-    >>> spread(10, 4), spread(2, 4), spread(3, None)
-    ([0, 2, 5, 7], [0, 1], [0, 1, 2])
-    """
-    if limit is None or limit >= number:
-        return list(range(number))
-    return [place * number // limit for place in range(limit)]
+        return falls(found.at(trained), "validation example")
+    assert found.verdict is not None  # greedy search and a beam are among them
+    return f"{falls(found.main, 'validation example')} {found.verdict.conclusion}"

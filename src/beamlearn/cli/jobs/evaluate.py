@@ -3,17 +3,27 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from ...reports.inspect_command import InspectCommand
+from ...reports.inspector.text import plain
+from ...reports.label_errors import ErrorsFound, report_at
+from ...reports.wording import beam
+from ...tasks.decoding_width import default_width
 from ...tasks.loading import load
 from ...tasks.registry import task_named
 from ...tasks.task import Report
 from ...training.choices import Policy
 from ...training.settings import SettingsError
-from ..console import with_progress
+from ..console import say, with_progress
+from ..program import program
 from .setup import given_options, set_up
+
+LABELS, CONFUSIONS = 25, 15
+"""The most lines of printed tables of errors."""
 
 
 def evaluate(
@@ -21,27 +31,58 @@ def evaluate(
     file: str,
     width: str | None,
     *,
+    errors: bool,
     as_json: bool,
     options: Mapping[str, str | None],
     policy: Policy,
     device: str,
     threads: int,
 ) -> None:
-    """Test a model at several widths, and print the numbers."""
+    """Test a model at several widths, and print the numbers; if asked, also where it errs."""
     set_up(device, threads)
     model, experiment = load(run, device, policy)
     task = task_named(experiment.task)
-    widths = sorted({1, experiment.learning.decoding_width}) if width is None else numbers(width)
-    data = task.read_labeled(file, model, experiment, given_options(task, run, options))
+    usual = default_width(run, experiment.learning, policy)
+    widths = sorted({1, usual}) if width is None else numbers(width)
+    given = given_options(task, run, options)
+    data = task.read_labeled(file, model, experiment, given)
     reports = [
         task.report(model, data, k) for k in with_progress(widths, len(widths), "evaluating")
     ]
+    weights = {} if policy == "best" else {"policy": policy}
+    command = InspectCommand(str(run), file, {**given, **weights}, program())
+
+    def wrong(report: Report) -> ErrorsFound:
+        return ErrorsFound.of(task, model, data, report, command)
+
     if as_json:
         results = [found.to_json() for found in reports]
-        print(json.dumps({"task": task.name, "examples": len(data), "results": results}))
-    else:
-        wide = None if Console().is_terminal else 200
-        Console(width=wide).print(table(reports, task.columns))
+        record: dict[str, Any] = {"task": task.name, "examples": len(data), "results": results}
+        if errors:
+            record["errors"] = [wrong(report).to_json() for report in reports]
+        print(json.dumps(record))
+        return
+    console = Console(width=None if Console().is_terminal else 200)
+    console.print(table(reports, task.columns))
+    if errors:
+        print_errors(console, wrong(report_at(reports, usual)))
+
+
+def print_errors(console: Console, found: ErrorsFound) -> None:
+    """Print where a model goes wrong, at one width."""
+    say(console, f"\nWhere it goes wrong with {beam(found.width)}:")
+    for rows in found.tables(LABELS, CONFUSIONS):
+        printed = Table(rows.heads[0])
+        for head in rows.heads[1:]:
+            printed.add_column(head, justify="right")
+        for row in rows.rows:
+            printed.add_row(*map(plain, row))
+        console.print(printed)
+    if not found.worst:
+        say(console, "No output costs anything.")
+    for one in found.worst:
+        console.print(plain(one.line), soft_wrap=True)
+        say(console, f"  {one.command}")
 
 
 def numbers(text: str, name: str = "width") -> list[int]:

@@ -4,18 +4,24 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from rich.console import Console
+
 from ...data.text import write_text
+from ...evaluation.wrong_examples import ErrorKind, error_kind
 from ...reports.inspector import InputRequest, InspectedRun, inspect_input
+from ...reports.inspector.error_walk import ErrorWalk, walk_errors
 from ...reports.inspector.page import page
 from ...reports.inspector.request import WIDEST
 from ...reports.inspector.serve import check_server, serve
 from ...reports.inspector.text import print_inputs
 from ...tasks.data import DataSet
+from ...tasks.decoding_width import default_width
 from ...tasks.loading import load
 from ...tasks.registry import task_named
 from ...tasks.settings import Experiment
 from ...training.choices import Policy
 from ...training.settings import SettingsError
+from ..console import say
 from .setup import given_options, set_up
 
 MOST = 50
@@ -29,6 +35,7 @@ def inspect(
     against: Path | None,
     width: int | None,
     sentence: str | None,
+    errors: str | None,
     typed: str | None,
     right: str | None,
     export: str | None,
@@ -43,6 +50,9 @@ def inspect(
     """Show searches on a page that is served, in a file, or as text."""
     if text and export is not None:
         raise SettingsError("`text` or `export` can be given, got both; leave out one.")
+    kind = None if errors is None else error_kind(errors)
+    if kind is not None and typed is not None:
+        raise SettingsError("`errors` or `typed` can be given, got both; leave out one.")
     serving = not text and export is None
     if serving:
         check_server()
@@ -53,13 +63,19 @@ def inspect(
     own = typed is None
     inspected = opened(paths, input, own, options, width, device, policy)
     requests = requested(inspected[0], sentence, typed, right)
+    walk = None if kind is None else walked(inspected[0], kind)
+    if walk is not None:
+        requests = errors_requested(walk, requests, sentence is not None, serving)
+        say(Console(stderr=True), remark(walk, len(requests), serving))
+        if not requests:
+            return
     if serving:
         if len(requests) > 1:
             raise SettingsError(
                 f"`sentence` must be one number where a page is served, got {sentence}; add "
                 "`export` or `text` for several."
             )
-        serve(inspected, requests[0] if requests else None, port, open_browser)
+        serve(inspected, requests[0] if requests else None, port, open_browser, walk)
         return
     if not requests:
         raise SettingsError(
@@ -68,7 +84,7 @@ def inspect(
         )
     cases = [inspect_input(inspected, request) for request in requests]
     if export is not None:
-        write_text(export, page(inspected, cases))
+        write_text(export, page(inspected, cases, walk=walk))
     else:
         print_inputs(cases)
 
@@ -99,7 +115,8 @@ def opened(
         given = given_options(task, path, options)
         if not found:
             file = validation_file(experiment) if input is None and own else input
-            beam = min(experiment.learning.decoding_width, WIDEST) if width is None else width
+            usual = default_width(path, experiment.learning, policy)
+            beam = min(usual, WIDEST) if width is None else width
         if found and task is not found[0].task:
             raise SettingsError(
                 f"`against` must be a run of the same task as {paths[0]}, which is "
@@ -142,12 +159,49 @@ def requested(
         return [InputRequest(run.width, text=typed, right=right)]
     if not run.size:
         if sentence is not None:
-            raise SettingsError(
-                f"`sentence` is for reading INPUT, got none, and {run.name} has no validation file "
-                "that is still there; name the file."
-            )
+            raise SettingsError(no_file("sentence", run))
         return []
     return [InputRequest(run.width, number=number) for number in numbers(sentence or "1", run.size)]
+
+
+def no_file(name: str, run: InspectedRun) -> str:
+    """The sentence for an option that needs a file."""
+    return (
+        f"`{name}` is for reading INPUT, got none, and {run.name} has no validation file that is "
+        "still there; name the file."
+    )
+
+
+def walked(run: InspectedRun, kind: ErrorKind) -> ErrorWalk:
+    """The errors in the file of a run; refuse a run without one."""
+    if not run.size:
+        raise SettingsError(no_file("errors", run))
+    return walk_errors(run, kind)
+
+
+def errors_requested(
+    walk: ErrorWalk, requests: Sequence[InputRequest], chosen: bool, serving: bool
+) -> list[InputRequest]:
+    """The errors to show: of inputs that were `chosen`, or all up to a page full of them.
+
+    A server begins with the first one, or with what was chosen, and leads to the others.
+    """
+    if not walk.numbers:
+        return []
+    if chosen and serving:
+        return list(requests)
+    if chosen:
+        return [one for one in requests if one.number in walk.numbers]
+    shown = walk.numbers[: 1 if serving else MOST]
+    return [InputRequest(walk.width, number=number) for number in shown]
+
+
+def remark(walk: ErrorWalk, shown: int, serving: bool) -> str:
+    """How many errors there are, and how many of them are shown."""
+    if serving or shown == len(walk.numbers):
+        return walk.summary
+    are = "is" if shown == 1 else "are"
+    return f"{walk.summary} {shown:,} of them {are} shown; choose others with --sentence."
 
 
 def numbers(text: str, size: int) -> range:

@@ -12,6 +12,8 @@ from ...data.text import DataError
 from ...reports.bound import Curve
 from ...reports.comparison_report import report_of_comparison
 from ...reports.figure_file import check_matplotlib
+from ...reports.inspect_command import InspectCommand
+from ...reports.label_errors import ErrorsFound, report_at
 from ...reports.proof import Proof
 from ...reports.run_report import Tested, report_of_run
 from ...reports.section import Table
@@ -22,6 +24,7 @@ from ...tasks.task import Report, TaskSpec
 from ...theory.run_certificate import RunCertificate
 from ...theory.run_losses import CannotCertifyError
 from ...training.run import CONFIG, MODEL, Run, RunError
+from ...training.run.folder import PAGE
 from ...training.settings import SettingsError
 from ..console import say, with_progress
 from .certify import assumptions, growing, in_shares
@@ -29,7 +32,6 @@ from .diagnose import findings, have_fates
 from .evaluate import cell, numbers
 from .setup import set_up
 
-PAGE = "report.html"
 WIDTHS = (1, 2, 4, 8)
 """At which a run is tested unless others are asked for, beside that of its training."""
 LABELS = {"search_error_rate": "search errors, of those that could be better"}
@@ -78,6 +80,8 @@ def report(
     try:
         atomic.make_folder(out.parent)
         atomic.write_bytes(out, page)
+    except atomic.DiskFullError:
+        raise
     except OSError as error:
         raise SettingsError(
             f"`out` must be a file that can be written, but the system says: {error}; choose "
@@ -133,16 +137,17 @@ def decoded(
     same = data.digest == run.config.get(VALIDATION, data.digest)
     if file == dev and not same:
         say(Console(stderr=True), f"{file} has changed since the training was validated on it.")
+    trained = experiment.learning.decoding_width
+    command = InspectCommand(str(run.path), file)
     return Tested(
         file="standard input" if file == "-" else file,
         validation=file == dev and same,
         examples=len(data),
         reports=reports,
         table=table(reports, task),
-        main=experiment.learning.decoding_width,
-        findings=findings(task, model, reports, experiment.learning.decoding_width)
-        if have_fates(reports)
-        else None,
+        main=trained,
+        findings=findings(task, model, reports, trained) if have_fates(reports) else None,
+        errors=ErrorsFound.of(task, model, data, report_at(reports, trained), command),
     )
 
 

@@ -18,11 +18,14 @@ def set_up(device: str, threads: int) -> str:
 
 
 def given_options(
-    task: TaskSpec[Any, Any, Any], run: Path, values: Mapping[str, str | None]
+    task: TaskSpec[Any, Any, Any],
+    run: Path,
+    values: Mapping[str, str | None],
+    others: frozenset[str] = frozenset(),
 ) -> Options:
-    """The options that were given; refuse those that the task does not have."""
+    """The options that were given; refuse those that are neither the task's nor among `others`."""
     given = {name: value for name, value in values.items() if value is not None}
-    for name in given.keys() - task.options:
+    for name in given.keys() - task.options - others:
         raise SettingsError(
             f"`{name}` is no option for the task of {run}, which is {task.name!r}; leave it out."
         )

@@ -1,6 +1,7 @@
 """What `beamlearn train` does."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,17 +10,20 @@ import typer
 from rich.console import Console
 
 from ...comparison.results import ABOUT
+from ...data.atomic import DiskFullError
+from ...tasks.decoding_width import TOLERANCE, MeasuredWidths, measure_widths
 from ...tasks.experiment import Prepared, begin, read_experiment, resume
 from ...tasks.settings import Experiment
-from ...tasks.task import D, E, M, TaskSpec
+from ...tasks.task import D, E, M, Report, TaskSpec
 from ...training.progress import Display
-from ...training.run import Run
+from ...training.run import Run, left_aside, replacing
 from ...training.settings import SettingsError, parse
 from ...training.trainer import fit
 from ..console import say
 from ..program import program
 from ..settings import check_free
 from .diagnose import closing_line
+from .evaluate import cell
 from .setup import set_up
 
 
@@ -30,6 +34,7 @@ def train(
     out: Path,
     *,
     resuming: bool,
+    overwrite: bool,
     device: str,
     threads: int,
     quiet: bool,
@@ -37,21 +42,56 @@ def train(
     """Begin a training, or go on with one, and take it to its end."""
     console = Console(stderr=True, quiet=quiet)
     set_up(device, threads)
+    check_overwriting(out, values, resuming=resuming, overwrite=overwrite)
     if resuming and (out.exists() or "train" not in values["data"]):
         check_unchanged(task, out, values, source)
         prepared = resume(task, out, device, report=partial(say, console))
     else:
         check_free(out, ABOUT, "a comparison")
-        prepared = begin(task, parse(task.experiment, values, source), out, device)
+        experiment = parse(task.experiment, values, source)
+        with replacing(out) if overwrite and occupied(out) else nullcontext():
+            prepared = begin(task, experiment, out, device)
     for sentence in remarks(prepared.experiment, prepared.training.stopped, out):
         say(console, sentence)
     try:
         train_model(prepared, console, out)
     except KeyboardInterrupt:
-        over = piped(prepared.experiment)
-        way = "It has to start over." if over else "The same command with --resume goes on."
-        say(console, f"Interrupted. {way}")
+        say(console, f"Interrupted. {way_on(prepared.experiment, overwrite)}")
         raise typer.Exit(130) from None
+    except DiskFullError as error:
+        raise DiskFullError(f"{error} {way_on(prepared.experiment, overwrite)}") from error
+
+
+def way_on(experiment: Experiment, overwrite: bool) -> str:
+    """How a training that was interrupted goes on."""
+    if piped(experiment):
+        return "It has to start over."
+    instead = " in place of --overwrite" if overwrite else ""
+    return f"The same command with --resume{instead} goes on."
+
+
+def occupied(out: Path) -> bool:
+    """Is there something in a folder?"""
+    return out.is_dir() and any(out.iterdir())
+
+
+def check_overwriting(
+    out: Path, values: Mapping[str, Any], *, resuming: bool, overwrite: bool
+) -> None:
+    """Refuse to replace a run that is needed, or that an earlier command has set aside."""
+    if overwrite and resuming:
+        raise SettingsError("`resume` or `overwrite` can be given, got both; leave out one.")
+    start = values.get("warm_start")
+    if overwrite and start is not None and Path(start).resolve() == out.resolve():
+        raise SettingsError(
+            f"`warm_start` must be another folder than `out` if that is overwritten, got {start} "
+            "for both; choose another `out`."
+        )
+    if not out.exists() and (aside := left_aside(out)) is not None:
+        raise SettingsError(
+            f"{out} is gone, because a command that was overwriting it was killed; rename {aside}, "
+            f"which is the old run, back to {out}, or delete it, and try again."
+        )
 
 
 def remarks(experiment: Experiment, over: bool, out: Path) -> Iterator[str]:
@@ -68,7 +108,7 @@ def remarks(experiment: Experiment, over: bool, out: Path) -> Iterator[str]:
         yield (
             f"{learning.algorithm} is meant for a beam of 1, and is trained with one of "
             f"{learning.decoding_width}, which is another algorithm. To decode with a wider beam "
-            "than in training, leave out --width here, and give it to evaluate and predict."
+            "than in training, leave out --width here: several widths are tried at the end."
         )
 
 
@@ -105,17 +145,71 @@ def train_model(prepared: Prepared[E, D, M], console: Console, out: Path) -> Non
         )
         with Display(console, task.unit, prepared.describe_validation) as display:
             fit(training, prepared.checkpointer, display)
-        dev, final = prepared.validation, prepared.experiment.learning.decoding_width
-        reports = [task.report(model, dev, width) for width in sorted({1, final})]
+        measured = decoding_widths(prepared)
+        reports = final_reports(prepared, measured)
         results = [report.to_json() for report in reports]
-        metrics = {"task": task.name, "examples": len(dev), "results": results}
+        metrics = {"task": task.name, "examples": len(prepared.validation), "results": results}
         prepared.checkpointer.run.save_metrics(metrics)
-    for result in results:
-        say(console, f"validation, beam {result['width']}: {task.describe_result(result)}")
-    if (line := closing_line(task, model, dev, reports, final)) is not None:
-        say(console, line)
+    for sentence in validated(prepared, reports, measured):
+        say(console, sentence)
     say(
         console,
         f"The model is in {out}. Next: {program()} evaluate {out} FILE, or "
         f"{program()} predict {out} FILE",
     )
+
+
+def decoding_widths(prepared: Prepared[E, D, M]) -> MeasuredWidths | None:
+    """Find the width to decode with, and keep it in the run folder."""
+    measured = measure_widths(
+        prepared.task,
+        prepared.model,
+        prepared.validation,
+        prepared.experiment.learning,
+        seen=prepared.training.seen,
+    )
+    if measured is not None:
+        prepared.checkpointer.run.save_decoding(measured.to_json())
+    return measured
+
+
+def final_reports(prepared: Prepared[E, D, M], measured: MeasuredWidths | None) -> list[Report]:
+    """How good the model is on all validation data, greedily and with the beam of training."""
+    dev, widths = prepared.validation, {1, prepared.experiment.learning.decoding_width}
+    if measured is not None and measured.examples == len(dev):
+        return [one for one in measured.reports if one.width in widths]
+    return [prepared.task.report(prepared.model, dev, width) for width in sorted(widths)]
+
+
+def validated(
+    prepared: Prepared[E, D, M], reports: Sequence[Report], measured: MeasuredWidths | None
+) -> Iterator[str]:
+    """What the end of a training found on the validation data."""
+    task, dev = prepared.task, prepared.validation
+    shown, some = reports, False
+    if measured is not None:
+        shown, some = measured.reports, measured.examples < len(dev)
+    if some:
+        yield from (f"validation, {with_beam(task, one)}" for one in reports)
+        yield f"On {len(shown[0].evaluation):,} of the {len(dev):,} validation examples:"
+    yield from (f"{'  ' if some else 'validation, '}{with_beam(task, one)}" for one in shown)
+    trained = prepared.experiment.learning.decoding_width
+    if (line := closing_line(task, prepared.model, shown, trained)) is not None:
+        yield line
+    if measured is not None:
+        yield (
+            f"The model is decoded with a beam of {measured.best} unless --width says otherwise: "
+            f"the smallest width, from that of training ({trained}) on, with a loss within "
+            f"{TOLERANCE:.0%} of the lowest."
+        )
+
+
+def with_beam(task: TaskSpec[E, D, M], report: Report) -> str:
+    """The numbers at a width that matter most, and the speed where the task has one."""
+    result = report.to_json()
+    speeds = (
+        f", {cell(name, result[name])} {label}"
+        for name, label in task.columns.items()
+        if name.endswith("_per_second") and name in result
+    )
+    return f"beam {report.width}: {task.describe_result(result)}{next(speeds, '')}"

@@ -8,11 +8,12 @@ from typing import Any, final
 import torch
 
 from ...evaluation.evaluate import evaluating
+from ...evaluation.marked import Marked
 from ...learning.collect import beam_trajectory
 from ...search.beam_search import beam_search
 from ...search.history import TOLERANCE, Dropped, History
 from ...strategies import Oracle
-from ...tasks.task import Model, Subject, TaskSpec
+from ...tasks.task import Arcs, Model, Subject, TaskSpec
 from ..pages.render import number as shown
 
 
@@ -28,6 +29,10 @@ class Answer:
     cost: float | None
     best: bool
     """Does no output cost less?"""
+    marked: Marked | None = None
+    """Its parts, where they are compared with the right ones."""
+    arcs: Arcs | None = None
+    """Its arcs, if it is a tree."""
 
     @property
     def verdict(self) -> str:
@@ -171,16 +176,20 @@ def searched(
             history = beam_trajectory(space, scorer, width).history()
             best = beam_trajectory(space, scorer, 1, strategy=Oracle())
             reachable = float(best.final_scores[0])
-    answers = [
-        Answer(
-            task.spell(model, way.output),
-            way.score,
-            way.probability,
-            node.cost,
-            history.can_be_best(node),
+    answers = []
+    for way, node in zip(result.nbest[0], history.beams[-1], strict=True):
+        text = task.spell(model, way.output)
+        answers.append(
+            Answer(
+                text,
+                way.score,
+                way.probability,
+                node.cost,
+                history.can_be_best(node),
+                task.marked(model, subject, text),
+                task.arcs(model, way.output),
+            )
         )
-        for way, node in zip(result.nbest[0], history.beams[-1], strict=True)
-    ]
     return InspectedSearch(subject, width, history, tuple(answers), reachable)
 
 

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from urllib.parse import urlencode
 
 from ...training.settings import SettingsError
+from .error_walk import ErrorWalk
 from .inspected_run import InspectedRun
 from .request import InputRequest
 
@@ -23,9 +24,16 @@ def check_server() -> None:
 
 
 def serve(
-    runs: Sequence[InspectedRun], first: InputRequest | None, port: int, open_browser: bool
+    runs: Sequence[InspectedRun],
+    first: InputRequest | None,
+    port: int,
+    open_browser: bool,
+    walk: ErrorWalk | None = None,
 ) -> None:
-    """Serve until Ctrl-C; `first` is the input that is shown first, port 0 is any free port."""
+    """Serve until Ctrl-C; `first` is the input that is shown first, port 0 is any free port.
+
+    With a `walk`, links lead from error to error.
+    """
     from .server import bound, server
 
     with bound(port) as listening:
@@ -35,7 +43,7 @@ def serve(
         if open_browser:
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
         with suppress(KeyboardInterrupt):
-            server(runs).run(sockets=[listening])
+            server(runs, walk).run(sockets=[listening])
 
 
 def query(request: InputRequest) -> str:

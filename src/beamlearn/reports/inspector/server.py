@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...training.settings import SettingsError
 from ..pages.render import POLICY
+from .error_walk import ErrorWalk
 from .inspected_run import InspectedRun, inspect_input
 from .page import Form, page
 from .request import InputRequest, RequestError, parse_query
@@ -31,27 +32,31 @@ HEADERS = {
 }
 
 
-def app(runs: Sequence[InspectedRun]) -> Starlette:
-    """The pages about some runs; one search at a time, outside the server's event loop."""
+def app(runs: Sequence[InspectedRun], walk: ErrorWalk | None = None) -> Starlette:
+    """The pages about some runs; one search at a time, outside the server's event loop.
+
+    With a `walk`, links lead from error to error.
+    """
     size, width, alone = runs[0].size, runs[0].width, Lock()
+    first = walk.next(None) if walk is not None else 0 if size else None
 
     def shown(request: Request) -> Response:
-        wanted = InputRequest(width, number=0 if size else None)
+        wanted = InputRequest(width, number=first)
         try:
             query = request.scope["query_string"].decode("utf-8", "surrogateescape")
-            wanted = parse_query(query, width, size)
+            wanted = parse_query(query, width, size) if query else wanted
             if wanted.text is None and wanted.number is None:
-                return HTMLResponse(page(runs, [], Form(wanted, size)))
+                return HTMLResponse(page(runs, [], Form(wanted, size, walk=walk)))
             with alone:
                 found = inspect_input(runs, wanted)
-            return HTMLResponse(page(runs, [found], Form(wanted, size)))
+            return HTMLResponse(page(runs, [found], Form(wanted, size, walk=walk)))
         except RequestError as error:
             status, sentence = error.status, str(error)
         except ValueError as error:
             status, sentence = 400, str(error)
         except Exception as error:  # the server goes on, whatever a model does
             status, sentence = 500, f"The search failed: {type(error).__name__}: {error}"
-        return HTMLResponse(page(runs, [], Form(wanted, size), sentence), status)
+        return HTMLResponse(page(runs, [], Form(wanted, size, walk=walk), sentence), status)
 
     def refused(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
@@ -107,11 +112,11 @@ def bound(port: int) -> socket.socket:
     return made
 
 
-def server(runs: Sequence[InspectedRun]) -> uvicorn.Server:
+def server(runs: Sequence[InspectedRun], walk: ErrorWalk | None = None) -> uvicorn.Server:
     """A server that is ready to `run(sockets=[...])`."""
     return uvicorn.Server(
         uvicorn.Config(
-            app(runs),
+            app(runs, walk),
             log_config=None,
             log_level="critical",
             access_log=False,

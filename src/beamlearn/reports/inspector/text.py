@@ -4,11 +4,13 @@ from collections.abc import Iterator, Sequence
 from io import StringIO
 from unicodedata import category
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from ...data.text import print_text
+from ...evaluation.marked import Marked, Part, unmarked
 from ...search.history import History, HistoryNode
 from ..pages.render import number, visible
 from .inspected_run import InspectedInput
@@ -18,6 +20,8 @@ MARKS = {"won": "bold blue", "best": "green", "fell": "red", "next": "dim"}
 """The marks of a hypothesis, and their styles."""
 WIDTHS = {"step": 14, "action": 24, "": 12}
 """The largest widths of columns with text; all others hold numbers."""
+LINE = 70
+"""Columns for words and labels, beside the names of the lines."""
 OWN = ("won: became the output", "next: a runner-up")
 COSTLY = (
     "best: can still become the best possible output",
@@ -50,13 +54,7 @@ def input_lines(case: InspectedInput) -> Group:
 
 def search_lines(search: InspectedSearch) -> Iterator[RenderableType]:
     """What one model did."""
-    fields = {"input": search.subject.text, "right": search.subject.right}
-    fields["output"] = search.answers[0].text
-    grid = Table.grid(padding=(0, 2))
-    for name, value in fields.items():
-        if value is not None:
-            grid.add_row(name, plain(value))
-    yield grid
+    yield texts(search)
     yield from (plain(sentence) for sentence in (search.outcome, search.diagnosis) if sentence)
     yield Text()
     yield beams(search.history, search.subject.headings)
@@ -76,6 +74,82 @@ def search_lines(search: InspectedSearch) -> Iterator[RenderableType]:
         yield grid
     yield Text()
     yield nbest(search)
+
+
+def texts(search: InspectedSearch) -> Table:
+    """Input, right output and output; where they are aligned, part below part."""
+    subject, answer = search.subject, search.answers[0]
+    grid = Table.grid(padding=(0, 2))
+    if answer.marked is not None and len(answer.marked.output) == len(subject.words) > 0:
+        for rows in blocks(subject.words, answer.marked):
+            for name, line in rows.items():
+                grid.add_row(name, line)
+        return grid
+    marked = answer.marked or unmarked(subject.right, [answer.text])
+    grid.add_row("input", plain(subject.text))
+    for name, parts in (("right", marked.right), ("output", marked.output)):
+        if name == "output" or subject.right is not None:
+            grid.add_row(name, styled(parts, marked.gap))
+            if below := carets(parts, marked.gap):
+                grid.add_row("", Text(below, style="red"))
+    return grid
+
+
+def styled(parts: Sequence[Part], gap: str) -> Text:
+    """A text whose parts are marked by colors where they differ."""
+    shown = (Text(safe(part.text), style="" if part.same else "red") for part in parts)
+    return Text(gap).join(shown)
+
+
+def carets(parts: Sequence[Part], gap: str) -> str:
+    """A line to stand below a text, with carets where parts differ; empty if the text is long.
+
+    >>> carets([Part("k"), Part("ae", same=False), Part("t")], " ")
+    '  ^^'
+    """
+    marks = ((" " if part.same else "^") * cell_len(safe(part.text)) for part in parts)
+    line = (" " * len(gap)).join(marks)
+    return line.rstrip() if len(line) <= LINE else ""
+
+
+def blocks(words: Sequence[str], marked: Marked) -> Iterator[dict[str, Text]]:
+    """Lines of words and labels, one below the other, with carets below those that are wrong.
+
+    Words that do not fit into a line go into the next block. Without right labels there are only
+    the words and what they got.
+    """
+    known = len(marked.right) == len(words)
+    sides = {"input": tuple(map(Part, words)), "right": marked.right, "output": marked.output}
+    sides[""] = tuple(Part(carets([part], "")) for part in marked.output)
+    rows = {name: side for name, side in sides.items() if known or name in ("input", "output")}
+    sizes = [
+        max(cell_len(safe(part.text)) for part in column)
+        for column in zip(*rows.values(), strict=True)
+    ]
+    for some in fitting(sizes):
+        yield {
+            name: Text(" ").join(
+                Text(set_cell_size(safe(side[at].text), sizes[at]), "" if side[at].same else "red")
+                for at in some
+            )
+            for name, side in rows.items()
+            if name or any(side[at].text for at in some)
+        }
+
+
+def fitting(sizes: Sequence[int], most: int = LINE) -> Iterator[range]:
+    """Cut columns of these sizes into lines, each of at least one column.
+
+    >>> list(fitting([4, 4, 4, 20], most=9))
+    [range(0, 2), range(2, 3), range(3, 4)]
+    """
+    first = length = 0
+    for at, size in enumerate(sizes):
+        if at > first and length + size > most:
+            yield range(first, at)
+            first, length = at, 0
+        length += size + 1
+    yield range(first, len(sizes))
 
 
 def beams(history: History, headings: Sequence[str] = ()) -> Table:

@@ -42,8 +42,16 @@ for (const search of document.querySelectorAll(".search")) {
   });
   const linked = () => {
     const node = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (node && search.contains(node) && node.matches(".node")) show(node);
+    if (!node || !search.contains(node) || !node.matches(".node")) return false;
+    show(node);
+    return true;
   };
   addEventListener("hashchange", linked);
-  linked();
+  const lost = search.querySelector(".beam > .node.fall");
+  if (!linked() && lost) {  // open where the best output was lost
+    const beam = lost.closest(".beam"), beams = search.querySelector(".beams");
+    show(lost);
+    beams.scrollLeft += beam.getBoundingClientRect().right - beams.getBoundingClientRect().left
+      - beams.clientWidth / 2;
+  }
 }

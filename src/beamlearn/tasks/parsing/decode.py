@@ -1,12 +1,13 @@
 """Parse sentences: the best trees, n-best lists and confidences."""
 
-from collections.abc import Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 
 import torch
 
 from ...search.beam_search import SearchResult
 from ..decoding import searched
+from ..footprint import footprint, word_numbers
 from .actions import LOST
 from .attachment import arcs_of
 from .building import build
@@ -57,20 +58,30 @@ def parse(
     nbest: int = 1,
     confidence: bool = True,
     batch_size: int = 128,
+    numbers: Iterable[int] | None = None,
 ) -> Iterator[tuple[int, Parsing]]:
     """Yield the number and the parsing of every sentence, batch by batch, short ones first.
 
     `nbest` is how many ways to parse it are listed, at most `width`. Without `confidence`, and
-    with one way, only the best hypothesis is looked at, which is faster.
+    with one way, only the best hypothesis is looked at, which is faster. `numbers` are those of
+    the sentences; None: they are counted from 0.
     """
     encoded = (
         parser.encode(sentence, None if tags is None else tags[i])
         for i, sentence in enumerate(words)
     )
-    for numbers, batch, result in searched(parser, encoded, width, nbest, batch_size):
+    for places, batch, result in searched(parser, encoded, width, nbest, batch_size, numbers):
         slots = None if confidence or nbest > 1 else 1
         parsings = read_parsings(parser, batch, result, nbest, slots)
-        yield from zip(numbers, parsings, strict=True)
+        yield from zip(places, parsings, strict=True)
+
+
+def needed(parser: Parser, words: int, width: int) -> int:
+    """About how many bytes it takes to parse so many words."""
+    settings = parser.settings
+    stacks = 16 * width  # a hypothesis remembers of each word where it is, and its head
+    numbers = word_numbers(settings, settings.encoder_size) + 4 * settings.hidden_size + stacks
+    return footprint(words, numbers, parser.system.steps(words) + 1, width)
 
 
 def read_parsings(

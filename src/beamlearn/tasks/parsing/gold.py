@@ -1,5 +1,6 @@
 """The right trees of a batch of sentences, in numbers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,6 +31,18 @@ class Gold:
         """How many words of each sentence have no arc that could be right."""
         lost = (self.heads == LOST).sum(dim=-1)
         return (lost - self.heads.shape[1] + self.lengths).float()
+
+    def errors(self, example: int, arcs: Sequence[tuple[int, str]]) -> int:
+        """How many arcs, one for each word, have a wrong head or, with labels, a wrong relation."""
+        right = zip(self.heads[example].tolist(), self.relations[example].tolist(), strict=True)
+        next(right)  # number 0 is no word
+        return sum(
+            arc[0] != head or (self.cost == "labeled" and self._number(*arc) != relation)
+            for arc, (head, relation) in zip(arcs, right, strict=False)  # then comes padding
+        )
+
+    def _number(self, head: int, relation: str) -> int:
+        return self.actions.number(relation, root=head == 0)
 
     @cached_property
     def _sorted(self) -> Int[Tensor, "batch words"]:

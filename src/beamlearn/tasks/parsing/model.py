@@ -83,7 +83,7 @@ class Parser:
         """A sentence in numbers, with its right tree if that is known."""
         features = self.lexicon.number(words, tags)
         if tree is None:
-            return ParsingExample(features)
+            return ParsingExample(features, words=tuple(words))
         learned = projected(self.settings, tree)
         heads, relations = list(learned.heads), []
         for place, (head, relation) in enumerate(zip(heads, learned.relations, strict=True)):
@@ -94,7 +94,9 @@ class Parser:
                 heads[place] = LOST
             relations.append(max(number, 0))
         projective = len(tree.roots) == 1 and (not self.settings.keeps or tree.is_projective)
-        return ParsingExample(features, numbers(heads), numbers(relations), projective)
+        return ParsingExample(
+            features, numbers(heads), numbers(relations), projective, words=tuple(words)
+        )
 
     def space(self, batch: Sequence[ParsingExample]) -> ParsingSpace:
         """The search space of a batch."""

@@ -2,13 +2,17 @@
 
 import json
 import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...data.document import read_document
+from ...check import check_choice
+from ...data.document import Document, documents
 from ...data.text import DataError
-from ..decoding import in_order, json_lines
+from ..decoding import json_lines
+from ..footprint import fitting
+from ..plain_text import text_documents
 from ..task import PredictionRequest
-from .decode import Parse, parse
+from .decode import Parse, Parsing, needed, parse
 from .model import Parser
 from .sentences import ParsedSentences, read_sentences, tags_of
 from .settings import ParsingExperiment
@@ -17,28 +21,63 @@ LISTED = re.compile("# parse_[0-9]+ = ")
 """The comments of n-best lists."""
 
 
-def predictions(model: Parser, experiment: ParsingExperiment, request: PredictionRequest) -> str:
-    """The same file with the trees in it, or JSON lines."""
-    document = read_document(request.input, "conllu")
+def predictions(
+    model: Parser, experiment: ParsingExperiment, request: PredictionRequest
+) -> Iterator[str]:
+    """The same file with the trees in it, or JSON lines; plain text is written as CoNLL-U."""
+    layout, first = request.options.get("layout", "auto"), 0
+    check_choice(layout, ("auto", "conllu", "lines"), "layout of files to parse")
+    if request.texts or layout == "lines":
+        check_untagged(experiment)
+        parts = text_documents(model.lexicon, experiment, request, "conllu")
+    else:
+        parts = documents(request.input, "conllu", request.window)
+    for document in parts:
+        yield parsed(model, experiment, document, request, first)
+        first += len(document.sentences)
+
+
+def parsed(
+    model: Parser,
+    experiment: ParsingExperiment,
+    document: Document,
+    request: PredictionRequest,
+    first: int,
+) -> str:
+    """What is written for a document; `first` sentences came before it."""
     sentences = document.words()
-    tags = tags_of(document, experiment.parser.tags)
-    sure = request.as_json or request.listing
-    found = parse(model, sentences, tags, request.width, nbest=request.nbest, confidence=sure)
-    parsings = in_order(request.progress(found, len(sentences), "parsing"))
-    if not request.as_json:
-        trees = [(parsing.tree.heads, parsing.tree.relations) for parsing in parsings]
-        lists = [comments(parsing.nbest) for parsing in parsings] if request.listing else None
-        return document.rewrite_trees(trees, lists, stale=LISTED)
-    return json_lines(
-        {
-            "words": words,
-            "heads": parsing.tree.heads,
-            "relations": parsing.tree.relations,
-            "confidence": parsing.confidence,
-            "nbest": [record(way) for way in parsing.nbest],
-        }
-        for words, parsing in zip(sentences, parsings, strict=True)
+    needs = [needed(model, len(words), request.width) for words in sentences]
+    fits = fitting(needs, document.begins, document.path, request)
+    chosen, numbers = document.only(fits), [first + number for number in fits]
+    found = parse(
+        model,
+        chosen.words(),
+        tags_of(chosen, experiment.parser.tags),
+        request.width,
+        nbest=request.nbest,
+        confidence=request.as_json or request.listing,
+        numbers=numbers,
     )
+    parsings = dict(request.progress(found, len(fits), "parsing"))
+    if request.as_json:
+        return json_lines(
+            sentence_record(words, parsings.get(number))
+            for number, words in enumerate(sentences, first)
+        )
+    answers = [parsings[number] for number in numbers]
+    trees = [(parsing.tree.heads, parsing.tree.relations) for parsing in answers]
+    lists = [comments(parsing.nbest) for parsing in answers] if request.listing else None
+    return chosen.rewrite_trees(trees, lists, stale=LISTED)
+
+
+def check_untagged(experiment: ParsingExperiment) -> None:
+    """Refuse plain text where a parser looks at tags."""
+    tags = experiment.parser.tags
+    if tags != "none":
+        raise DataError(
+            f"This parser needs a tag in column {tags.upper()} for each word, which plain text "
+            "does not have; give a CoNLL-U file with tags."
+        )
 
 
 def labeled(file: str, model: Parser, experiment: ParsingExperiment) -> ParsedSentences:
@@ -46,6 +85,17 @@ def labeled(file: str, model: Parser, experiment: ParsingExperiment) -> ParsedSe
     sentences = read_sentences(file, experiment.parser.tags)
     check_relations(model, sentences, file)
     return sentences
+
+
+def sentence_record(words: Sequence[str], parsing: Parsing | None) -> dict[str, Any]:
+    """What a parser says of a sentence, as JSON has it; None: there was not enough memory."""
+    return {
+        "words": words,
+        "heads": parsing and parsing.tree.heads,
+        "relations": parsing and parsing.tree.relations,
+        "confidence": parsing and parsing.confidence,
+        "nbest": [record(way) for way in parsing.nbest] if parsing else [],
+    }
 
 
 def record(way: Parse) -> dict[str, Any]:

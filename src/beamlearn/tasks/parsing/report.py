@@ -9,9 +9,11 @@ import torch
 from ...evaluation.calibration import calibration_error
 from ...evaluation.error_profile import NO_NUMBERS, ErrorProfile
 from ...evaluation.evaluate import Evaluation
+from ...evaluation.label_errors import LabelErrors
 from ..decoding import decoded
 from .attachment import Attachment, arcs_of, attachment
 from .decode import read_parsings
+from .label_errors import label_errors
 from .model import Parser
 from .sentences import ParsedSentences
 from .space import ParsingExample
@@ -40,6 +42,8 @@ class ParsingReport:
     """Where errors happen; not part of `to_json`."""
     evaluation: Evaluation = field(compare=False, repr=False)
     """Sentence by sentence, in the order of the data; not part of `to_json`."""
+    label_errors: LabelErrors = field(compare=False, repr=False)
+    """Relation by relation; not part of `to_json`."""
 
     def to_json(self) -> dict[str, Any]:
         """All numbers, those of the attachment among the others."""
@@ -60,9 +64,10 @@ def report(
         right += map(tuple.__eq__, arcs_of(tree), arcs_of(parsing.tree))
         confidence += parsing.confidence
     sure, correct = torch.tensor(confidence), torch.tensor(right, dtype=torch.bool)
+    trees = [parsing.tree for parsing in parsings]
     return ParsingReport(
         width=width,
-        attachment=attachment(data.trees, [parsing.tree for parsing in parsings]),
+        attachment=attachment(data.trees, trees),
         cost=costs.cost,
         optimum=costs.optimum,
         increases_per_example=costs.increases_per_example,
@@ -71,6 +76,7 @@ def report(
         words_per_second=len(right) / found.seconds,
         profile=ErrorProfile.of(width, costs, sure, correct),
         evaluation=costs,
+        label_errors=label_errors(data.trees, trees),
     )
 
 

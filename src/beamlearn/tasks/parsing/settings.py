@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from ...training.settings import Learning
-from ..settings import Count, Experiment, Files, Lookahead, Size, WordSettings
+from ..settings import Count, Experiment, Lookahead, Size, TextFiles, WordSettings
 
 Cost = Literal["labeled", "unlabeled"]
 
@@ -95,6 +95,6 @@ class ParsingExperiment(Experiment):
 
     group: ClassVar[str] = "parser"
     task: Literal["parse"] = "parse"
-    data: Files | None
+    data: TextFiles | None
     """None: the parser was fitted in memory."""
     parser: ParserSettings = ParserSettings()

@@ -13,6 +13,7 @@ from ...search.neighbors import Move
 from ...search.oracle import Oracle
 from ...search.space import Expansion, SearchSpace
 from ..stream import ENDLESS
+from .action_names import ActionNames
 from .actions import LOST, Actions
 from .building import build
 from .gold import Gold
@@ -32,6 +33,8 @@ class ParsingExample:
     projective: bool = True
     ended: bool = True
     """False: more words may come, and no word is the last one."""
+    words: tuple[str, ...] = ()
+    """The words themselves, to name actions by; empty where nobody looks."""
 
     def __len__(self) -> int:
         return self.features.shape[0]
@@ -52,6 +55,8 @@ class ParsingSpace(SearchSpace[Parsed]):
         if not sentences:
             raise ValueError("`sentences` must have at least one sentence, got none.")
         self.system, self.actions = system, actions
+        self.words = [s.words for s in sentences]
+        self._names: dict[int, ActionNames] = {}
         self.features = _numbered([s.features for s in sentences], 0).to(device)
         lengths = [len(s) if s.ended else ENDLESS for s in sentences]
         self.lengths = torch.tensor(lengths, device=device)
@@ -103,7 +108,15 @@ class ParsingSpace(SearchSpace[Parsed]):
         ]
 
     def action_name(self, example: int, actions: Sequence[int]) -> str:
-        return self.actions.name(actions[-1])
+        if not self.words[example]:
+            return self.actions.name(actions[-1])
+        if example not in self._names:
+            self._names[example] = ActionNames(self.system, self.actions, self.words[example])
+        return self._names[example].name(actions)
+
+    def cost(self, example: int, output: Sequence[tuple[int, str]]) -> float | None:
+        """How many words have a wrong head or, with labels, a wrong head or relation."""
+        return None if self.gold is None else float(self.gold.errors(example, output))
 
     def oracle(self) -> Oracle:
         if self.gold is None:

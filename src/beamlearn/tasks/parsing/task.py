@@ -1,16 +1,19 @@
 """Parsing, as commands and estimators see it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, final
 
 from ...data.text import DataError
 from ...evaluation.evaluate import Evaluation
 from ...evaluation.metric import Metric
+from ...plural import counted
 from ...training.settings import SettingsError
-from ..task import Options, PredictionRequest, Subject, TaskSpec
+from ..task import Arcs, Options, PredictionRequest, Subject, TaskSpec
+from .attachment import arcs_of
 from .lexicon import ParsingLexicon
 from .model import Parser, scorer_of
 from .predict import labeled, predictions
+from .projective import decode
 from .report import ParsingReport, examples_of, report
 from .sentences import ParsedSentences, read_sentences
 from .settings import ParsingExperiment
@@ -39,6 +42,7 @@ class ParsingTask(TaskSpec[ParsingExperiment, ParsedSentences, Parser]):
         "calibration_error": "calibration error",
         "words_per_second": "words/s",
     }
+    prediction_options = frozenset({"layout", "tokenizer"})
 
     def read(self, path: str, experiment: ParsingExperiment) -> ParsedSentences:
         return read_sentences(path, experiment.parser.tags)
@@ -76,9 +80,15 @@ class ParsingTask(TaskSpec[ParsingExperiment, ParsedSentences, Parser]):
     def subject(self, model: Parser, data: ParsedSentences, number: int) -> Subject:
         words, tree = data.words[number], data.trees[number]
         tags = None if data.tags is None else data.tags[number]
-        arcs = [*zip(tree.heads, tree.relations, strict=True)]
-        right = self.spell(model, arcs)
-        return Subject(model.encode(words, tags, tree), " ".join(words), right, aligned=True)
+        arcs = arcs_of(tree)
+        return Subject(
+            model.encode(words, tags, tree),
+            " ".join(words),
+            spelled(arcs),
+            aligned=True,
+            words=tuple(words),
+            arcs=arcs,
+        )
 
     def typed(self, model: Parser, text: str, right: str | None) -> Subject:
         if right is not None:
@@ -89,7 +99,7 @@ class ParsingTask(TaskSpec[ParsingExperiment, ParsedSentences, Parser]):
         if not words:
             raise DataError("Expected words with spaces between them, got none.")
         if not model.lexicon.tags:
-            return Subject(model.encode(words), text)
+            return Subject(model.encode(words), text, aligned=True, words=tuple(words))
         pairs = [word.rpartition("/") for word in words]
         bare = next((tag for word, _, tag in pairs if not word), None)
         if bare is not None:
@@ -97,13 +107,22 @@ class ParsingTask(TaskSpec[ParsingExperiment, ParsedSentences, Parser]):
                 f"This parser looks at tags, as in dogs/NOUN bark/VERB, but {bare!r} has none; "
                 "write it behind each word."
             )
-        return Subject(model.encode([p[0] for p in pairs], [p[2] for p in pairs]), text)
+        forms = tuple(pair[0] for pair in pairs)
+        example = model.encode(forms, [pair[2] for pair in pairs])
+        return Subject(example, text, aligned=True, words=forms)
 
     def spell(self, model: Parser, output: Sequence[tuple[int, str]]) -> str:
-        return " ".join(f"{head}:{name}" if head >= 0 else "_" for head, name in output)
+        return spelled(self.arcs(model, output))
+
+    def arcs(self, model: Parser, output: Sequence[tuple[int, str]]) -> Arcs:
+        """The arcs without marks, where all words have their heads."""
+        if not model.settings.encodes or any(head < 0 for head, _ in output):
+            return output
+        heads, relations = tuple(head for head, _ in output), tuple(name for _, name in output)
+        return arcs_of(decode(Tree(heads, relations)))
 
     def describe_data(self, model: Parser, examples: int) -> str:
-        return f"{examples:,} sentences, relations: {len(model.lexicon.plain_relations)}"
+        return f"{counted(examples, 'sentence')}, relations: {len(model.lexicon.plain_relations)}"
 
     def describe_result(self, result: Mapping[str, Any]) -> str:
         return f"UAS {result['uas']:.2%}, LAS {result['las']:.2%}"
@@ -115,11 +134,20 @@ class ParsingTask(TaskSpec[ParsingExperiment, ParsedSentences, Parser]):
 
     def predict(
         self, model: Parser, experiment: ParsingExperiment, request: PredictionRequest
-    ) -> str:
+    ) -> Iterator[str]:
         return predictions(model, experiment, request)
 
     def report(self, model: Parser, data: ParsedSentences, width: int) -> ParsingReport:
         return report(model, data, width)
+
+
+def spelled(arcs: Arcs) -> str:
+    """The arcs of all words as people read them.
+
+    >>> spelled([(2, "det"), (0, "root"), (-1, "")])
+    '2:det 0:root _'
+    """
+    return " ".join(f"{head}:{name}" if head >= 0 else "_" for head, name in arcs)
 
 
 PARSING = ParsingTask()

@@ -53,6 +53,17 @@ def check_scheme(tags: Iterable[Sequence[str]]) -> None:
         )
 
 
+def spans_in(tags: Sequence[str]) -> set[tuple[str, int, int]]:
+    """The type, the first and the last word of each span (seqeval, as conlleval counts).
+
+    >>> sorted(spans_in(["B-LOC", "I-LOC", "O", "I-PER"]))
+    [('LOC', 0, 1), ('PER', 3, 3)]
+    """
+    from seqeval.metrics.sequence_labeling import get_entities
+
+    return set(get_entities(list(tags)))
+
+
 def span_scores(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> dict[str, float]:
     """F1, precision and recall of whole spans (seqeval, as conlleval counts)."""
     # Imported here because it brings scikit-learn, which takes seconds to load.

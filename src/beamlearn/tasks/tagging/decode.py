@@ -1,12 +1,15 @@
 """Tag sentences: the best tags, n-best lists and confidences."""
 
-from collections.abc import Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from ...search.beam_search import SearchResult
 from ..decoding import searched
+from ..footprint import footprint, word_numbers
 from .model import Tagger
 
 
@@ -42,15 +45,47 @@ def tag(
     *,
     nbest: int = 1,
     batch_size: int = 64,
+    numbers: Iterable[int] | None = None,
 ) -> Iterator[tuple[int, Tagging]]:
     """Yield the number and the tagging of every sentence, batch by batch, short ones first.
 
-    `nbest` is how many ways to tag it are listed, at most `width`.
+    `nbest` is how many ways to tag it are listed, at most `width`. `numbers` are those of the
+    sentences; None: they are counted from 0.
     """
     encoded = (tagger.encode(words) for words in sentences)
-    for numbers, batch, result in searched(tagger, encoded, width, nbest, batch_size):
+    for places, batch, result in searched(tagger, encoded, width, nbest, batch_size, numbers):
         taggings = read_taggings(tagger, batch, result, nbest)
-        yield from zip(numbers, taggings, strict=True)
+        yield from zip(places, taggings, strict=True)
+
+
+def needed(tagger: Tagger, words: int, width: int) -> int:
+    """About how many bytes it takes to tag so many words."""
+    settings = tagger.settings
+    numbers = word_numbers(settings, settings.encoder_size) + 4 * len(tagger.lexicon.tags)
+    return footprint(words, numbers, words, width)
+
+
+def label_shares(
+    tagger: Tagger, sentences: Sequence[Sequence[str]], width: int = 8, *, batch_size: int = 64
+) -> Iterator[tuple[int, Float[Tensor, "words labels"]]]:
+    """Yield the number of every sentence, and for each word the share of the beam of each label.
+
+    The shares of all hypotheses in the final beam that give the word the label are added up.
+    """
+    encoded = (tagger.encode(words) for words in sentences)
+    for numbers, batch, result in searched(tagger, encoded, width, 1, batch_size):
+        tags = result.trace.final_actions
+        shares = beam_shares(result)[..., None].expand(tags.shape)
+        empty = shares.new_zeros(len(batch), len(tagger.lexicon.tags), tags.shape[-1])
+        found = empty.scatter_add_(1, tags.clamp(min=0), shares).transpose(1, 2).cpu()
+        parts = [row[: len(words)] for row, words in zip(found, batch, strict=True)]
+        yield from zip(numbers, parts, strict=True)
+
+
+def beam_shares(result: SearchResult) -> Float[Tensor, "batch k"]:
+    """The softmax of the scores on each n-best list; 0 where it is shorter."""
+    scores = result.nbest_scores.double().masked_fill(~result.nbest_mask, -torch.inf)
+    return scores.softmax(dim=-1)
 
 
 def read_taggings(
@@ -59,8 +94,7 @@ def read_taggings(
     """Read n-best lists and confidences off a search, for all its sentences at once."""
     names, lengths = tagger.lexicon.tags, list(map(len, batch))
     tags = result.trace.final_actions
-    scores = result.nbest_scores.double().masked_fill(~result.nbest_mask, -torch.inf)
-    shares = scores.softmax(dim=-1)
+    scores, shares = result.nbest_scores.double(), beam_shares(result)
     agree = (tags == tags[:, :1]) * shares[..., None]
     confidence = agree.sum(dim=1).clamp(max=1.0)
     kept = result.nbest_mask.sum(dim=-1).clamp(max=nbest)

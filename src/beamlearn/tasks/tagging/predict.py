@@ -1,37 +1,69 @@
 """What `predict` writes for taggers, and what they are tested on."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast, get_args
 
-from ...data.document import Document, read_document
+from ...check import check_choice
+from ...data.document import Document, documents
 from ...data.text import DataError
 from ...training.settings import SettingsError
-from ..decoding import in_order, json_lines
+from ..decoding import json_lines
+from ..footprint import fitting
+from ..plain_text import single_characters, text_documents
 from ..task import Options, PredictionRequest
-from .decode import tag
+from .decode import Tagging, needed, tag
 from .model import Tagger
 from .sentences import TaggedSentences, read_sentences
 from .settings import Layout, TaggingExperiment
 
 
-def predictions(model: Tagger, experiment: TaggingExperiment, request: PredictionRequest) -> str:
-    """The same file with the tags in it, or JSON lines."""
-    document = read_document(request.input, layout_of(request.options))
-    column = request.options.get("column") or column_of(experiment, document)
-    sentences = document.words()
-    found = tag(model, sentences, request.width, nbest=request.nbest)
-    taggings = in_order(request.progress(found, len(sentences), "tagging"))
-    if not (request.as_json or request.listing):
-        return document.rewrite(column, [tagging.tags for tagging in taggings])
-    return json_lines(
-        {
-            "words": words,
-            "tags": tagging.tags,
-            "confidence": tagging.confidence,
-            "nbest": [vars(way) for way in tagging.nbest],
-        }
-        for words, tagging in zip(sentences, taggings, strict=True)
+def predictions(
+    model: Tagger, experiment: TaggingExperiment, request: PredictionRequest
+) -> Iterator[str]:
+    """The same file with the tags in it, or JSON lines; plain text as a word and its tag a line."""
+    options, first = request.options, 0
+    layout = "lines" if request.texts else options.get("layout", "auto")
+    check_choice(layout, (*get_args(Layout), "lines"), "layout")
+    plain = layout == "lines"
+    parts = (
+        text_documents(model.lexicon, experiment, request, "columns")
+        if plain
+        else documents(request.input, layout_of(options), request.window)
     )
+    for document in parts:
+        column = "2" if plain else options.get("column") or column_of(experiment, document)
+        if layout == "auto":
+            check_kind(model, document, column)
+        yield tagged(model, document, column, request, first)
+        first += len(document.sentences)
+
+
+def tagged(
+    model: Tagger, document: Document, column: str, request: PredictionRequest, first: int
+) -> str:
+    """What is written for a document; `first` sentences came before it."""
+    sentences = document.words()
+    needs = [needed(model, len(words), request.width) for words in sentences]
+    fits = fitting(needs, document.begins, document.path, request)
+    chosen, numbers = document.only(fits), [first + number for number in fits]
+    found = tag(model, chosen.words(), request.width, nbest=request.nbest, numbers=numbers)
+    taggings = dict(request.progress(found, len(fits), "tagging"))
+    if request.as_json or request.listing:
+        return json_lines(
+            record(words, taggings.get(number)) for number, words in enumerate(sentences, first)
+        )
+    return chosen.rewrite(column, [taggings[number].tags for number in numbers])
+
+
+def record(words: Sequence[str], tagging: Tagging | None) -> dict[str, Any]:
+    """What a tagger says of a sentence, as JSON has it; None: there was not enough memory."""
+    return {
+        "words": words,
+        "tags": tagging and tagging.tags,
+        "confidence": tagging and tagging.confidence,
+        "nbest": [vars(way) for way in tagging.nbest] if tagging else [],
+    }
 
 
 def labeled(
@@ -60,6 +92,30 @@ def column_of(experiment: TaggingExperiment, document: Document) -> str:
                 f"layout than {document.path}."
             )
     return column
+
+
+def check_kind(tagger: Tagger, document: Document, column: str) -> None:
+    """Refuse columns that are not words and maybe tags: they would be tagged all the same."""
+    rows = [row for sentence in document.sentences for row in sentence]
+    if document.layout != "columns" or not rows:
+        return
+    known, width = tagger.lexicon.tags, document.width
+    if width == 1:
+        long = [row for row in rows if len(row.fields[0]) > 1]
+        if 2 * len(long) <= len(rows) or not single_characters(tagger.lexicon):
+            return
+        required, got = "one character on each line, as in the training data", long[0]
+    else:
+        index = document.index(column, appending=True)
+        values = set() if index is None else {row.fields[index] for row in rows}
+        if values & {*known, "_", ""} or (index is None and column == str(width + 1)):
+            return
+        required, got = f"a word on each line, and maybe its tag, such as {known[0]}", rows[0]
+    line = document.lines[got.line - document.start].strip()
+    raise DataError(
+        f"{document.path}:{got.line}: Expected {required}, got {line!r:.60}; give `layout=lines` "
+        "if each line is a sentence, or `layout=columns` to tag what is in column 1."
+    )
 
 
 def check_labels(tagger: Tagger, sentences: TaggedSentences, file: str) -> None:

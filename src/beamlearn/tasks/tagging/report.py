@@ -10,9 +10,11 @@ import torch
 from ...evaluation.calibration import calibration_error
 from ...evaluation.error_profile import NO_NUMBERS, ErrorProfile
 from ...evaluation.evaluate import Evaluation
+from ...evaluation.label_errors import LabelErrors
 from ..decoding import decoded
 from .bio import is_bio, span_scores
 from .decode import read_taggings
+from .label_errors import label_errors
 from .model import Tagger
 
 
@@ -41,6 +43,8 @@ class TaggingReport:
     """Where errors happen; not part of `to_json`."""
     evaluation: Evaluation = field(compare=False, repr=False)
     """Sentence by sentence, in the order of the data; not part of `to_json`."""
+    label_errors: LabelErrors = field(compare=False, repr=False)
+    """Tag by tag, and by types of spans if the tags are BIO; not part of `to_json`."""
     f1: float | None = None
     """The F1 of spans if the tags are BIO; also precision and recall."""
     precision: float | None = None
@@ -78,7 +82,7 @@ def report(
     correct, seen = torch.tensor(right, dtype=torch.bool), torch.tensor(known, dtype=torch.bool)
     sure = torch.tensor(confidence)
     best = [tagging.tags for tagging in taggings]
-    spans = span_scores(tags, best) if is_bio(tagger.lexicon.tags) else {}
+    bio = is_bio(tagger.lexicon.tags)
     return TaggingReport(
         width=width,
         accuracy=_share(correct) or 0.0,
@@ -92,7 +96,8 @@ def report(
         words_per_second=len(right) / found.seconds,
         profile=ErrorProfile.of(width, costs, sure, correct),
         evaluation=costs,
-        **spans,
+        label_errors=label_errors(tags, best, bio=bio),
+        **(span_scores(tags, best) if bio else {}),
     )
 
 

@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from ...training.settings import Learning
-from ..settings import Experiment, Files, Size, WordSettings, read_lookahead
+from ..settings import Experiment, Size, TextFiles, WordSettings, read_lookahead
 
 Layout = Literal["auto", "conllu", "columns"]
+COLUMNS = ("upos", "xpos", "feats", "supertag")
+"""The columns of CoNLL-U that have names and hold tags."""
 
 
 def read_automatic(value: object) -> object:
@@ -89,12 +91,12 @@ class TaggerSettings(WordSettings):
         return super().resolved(learning).model_copy(update=chosen)
 
 
-class TaggingFiles(Files):
+class TaggingFiles(TextFiles):
     """Where the sentences are, and their tags in them."""
 
     train: str
     """Training file: CoNLL-U or columns, plain or .gz."""
-    column: str = "upos"
+    column: str = Field(default="upos", examples=list(COLUMNS))
     """Column with the tags: upos, xpos, feats, supertag or a column number."""
     layout: Layout = "auto"
     """Format of the files. Auto: detect it."""

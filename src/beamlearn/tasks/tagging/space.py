@@ -104,6 +104,13 @@ class TaggingSpace(SearchSpace[TaggingPosition]):
         tag = actions[-1]
         return str(tag) if self.names is None else self.names[tag]
 
+    def cost(self, example: int, output: Sequence[int]) -> float | None:
+        """How many tags are wrong."""
+        if self.gold is None:
+            return None
+        right = self.gold[example, : len(output)].tolist()
+        return float(sum(a != b for a, b in zip(output, right, strict=True)))
+
     def oracle(self) -> Oracle:
         return super().oracle() if self.gold is None else HammingOracle(self, self.gold)
 

@@ -1,12 +1,13 @@
 """Tagging, as commands and estimators see it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, final
 
 from ...check import by_name
 from ...data.text import DataError
 from ...evaluation.evaluate import Evaluation
 from ...evaluation.metric import Metric
+from ...plural import counted
 from ...training.settings import SettingsError
 from ..decoding import in_order
 from ..task import Options, PredictionRequest, Ranges, Subject, TaskSpec
@@ -21,6 +22,13 @@ from .sentences import TaggedSentences, read_sentences
 from .settings import TaggingExperiment
 from .space import TaggingExample
 
+SPANS = {
+    "f1": Metric("f1", "span F1"),
+    "precision": Metric("precision", "precision"),
+    "recall": Metric("recall", "recall"),
+}
+"""The numbers of spans."""
+
 
 @final
 class TaggingTask(TaskSpec[TaggingExperiment, TaggedSentences, Tagger]):
@@ -30,19 +38,22 @@ class TaggingTask(TaskSpec[TaggingExperiment, TaggedSentences, Tagger]):
     experiment = TaggingExperiment
     unit = "words"
     symbols = "words and tags"
-    metrics = (Metric("f1", "span F1"), Metric("accuracy", "accuracy"))
+    metrics = (SPANS["f1"], Metric("accuracy", "accuracy"))
     columns: Mapping[str, str] = {
         "accuracy": "accuracy",
         "known_accuracy": "known words",
         "unknown_accuracy": "unknown words",
         "sentence_accuracy": "sentences",
         "f1": "span F1",
+        "precision": "span precision",
+        "recall": "span recall",
         "increases_per_example": "cost increases / sentence",
         "search_error_rate": "search errors",
         "calibration_error": "calibration error",
         "words_per_second": "words/s",
     }
     options = frozenset({"column", "layout"})
+    prediction_options = frozenset({"tokenizer"})
     step_cost = 1.0
 
     def read(self, path: str, experiment: TaggingExperiment) -> TaggedSentences:
@@ -81,14 +92,22 @@ class TaggingTask(TaskSpec[TaggingExperiment, TaggedSentences, Tagger]):
         features = model.encode(["word"]).features.shape[-1] + HISTORY
         return Ranges(feature_norm=features, actions=len(model.lexicon.tags), cost=1.0)
 
+    def validation_scores(
+        self, model: Tagger, validation: TaggedSentences, width: int
+    ) -> dict[Metric, float]:
+        """F1, precision and recall of spans if the tags are BIO."""
+        if not is_bio(model.lexicon.tags):
+            return {}
+        tags = [tagging.tags for tagging in in_order(tag(model, validation.words, width))]
+        found = span_scores(validation.tags, tags)
+        return {metric: found[name] for name, metric in SPANS.items()}
+
     def validation_loss(
-        self, model: Tagger, found: Evaluation, validation: TaggedSentences, width: int
+        self, model: Tagger, found: Evaluation, scores: Mapping[Metric, float]
     ) -> float:
         """The cost; for spans, what is missing of their F1."""
-        if not is_bio(model.lexicon.tags):
-            return found.cost
-        tags = [tagging.tags for tagging in in_order(tag(model, validation.words, width))]
-        return 1 - span_scores(validation.tags, tags)["f1"]
+        f1 = scores.get(SPANS["f1"])
+        return found.cost if f1 is None else 1 - f1
 
     def describe_validation(self, found: Evaluation, validation: TaggedSentences) -> str:
         words = sum(map(len, validation.words))
@@ -103,8 +122,8 @@ class TaggingTask(TaskSpec[TaggingExperiment, TaggedSentences, Tagger]):
             raise DataError("Expected words with spaces between them, got none.")
         if tags is not None and len(tags) != len(words):
             raise DataError(
-                f"Expected a right tag for each of the {len(words)} words, got {len(tags)}; give "
-                "as many, or none."
+                f"Expected a right tag for each of the {counted(len(words), 'word')}, got "
+                f"{len(tags)}; give as many, or none."
             )
         for name in tags or ():
             by_name(model.lexicon.tag_numbers, name, "tag")
@@ -114,7 +133,7 @@ class TaggingTask(TaskSpec[TaggingExperiment, TaggedSentences, Tagger]):
         return " ".join(model.lexicon.tags[tag] for tag in output)
 
     def describe_data(self, model: Tagger, examples: int) -> str:
-        return f"{examples:,} sentences, {len(model.lexicon.tags)} tags"
+        return f"{counted(examples, 'sentence')}, {counted(len(model.lexicon.tags), 'tag')}"
 
     def describe_result(self, result: Mapping[str, Any]) -> str:
         spans = f", span F1 {result['f1']:.2%}" if "f1" in result else ""
@@ -127,7 +146,7 @@ class TaggingTask(TaskSpec[TaggingExperiment, TaggedSentences, Tagger]):
 
     def predict(
         self, model: Tagger, experiment: TaggingExperiment, request: PredictionRequest
-    ) -> str:
+    ) -> Iterator[str]:
         return predictions(model, experiment, request)
 
     def report(self, model: Tagger, data: TaggedSentences, width: int) -> TaggingReport:
@@ -137,7 +156,9 @@ class TaggingTask(TaskSpec[TaggingExperiment, TaggedSentences, Tagger]):
 def shown(model: Tagger, words: Sequence[str], tags: Sequence[str] | None) -> Subject:
     """A sentence to look at; every step decides on a word."""
     right = None if tags is None else " ".join(tags)
-    return Subject(model.encode(words, tags), " ".join(words), right, tuple(words), aligned=True)
+    names = tuple(words)
+    example = model.encode(words, tags)
+    return Subject(example, " ".join(words), right, names, aligned=True, words=names)
 
 
 TAGGING = TaggingTask()

@@ -1,12 +1,13 @@
 """Transduce sources: the best outputs and n-best lists."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import torch
 
 from ...search.beam_search import SearchResult
 from ..decoding import searched
+from ..footprint import NUMBER, footprint
 from .model import Transducer
 
 
@@ -46,14 +47,27 @@ def transduce(
     *,
     nbest: int = 1,
     batch_size: int = 64,
+    numbers: Iterable[int] | None = None,
 ) -> Iterator[tuple[int, Transduction]]:
     """Yield the number and the transduction of every source, batch by batch, short ones first.
 
-    `nbest` is how many outputs are listed, at most `width`.
+    `nbest` is how many outputs are listed, at most `width`. `numbers` are those of the sources;
+    None: they are counted from 0.
     """
     encoded = (transducer.encode(source) for source in sources)
-    for numbers, _, result in searched(transducer, encoded, width, nbest, batch_size):
-        yield from zip(numbers, read_transductions(transducer, result, nbest), strict=True)
+    for places, _, result in searched(transducer, encoded, width, nbest, batch_size, numbers):
+        yield from zip(places, read_transductions(transducer, result, nbest), strict=True)
+
+
+def needed(transducer: Transducer, source: str, width: int) -> int:
+    """About how many bytes it takes to transduce a source.
+
+    A transformer keeps keys and values of all hypotheses, and has room for twice as many.
+    """
+    settings, example = transducer.settings, transducer.encode(source)
+    steps, vectors = transducer.limit(example) + 1, settings.size * settings.layers
+    past = NUMBER * width * (4 * vectors + 2 * width) if settings.model == "transformer" else 0
+    return footprint(len(example), 16 * vectors, steps, width) + steps * past
 
 
 def read_transductions(

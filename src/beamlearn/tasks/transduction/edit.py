@@ -136,6 +136,27 @@ def _units(weights: Sequence[float]) -> int:
     return units if max(weights) * units <= COUNTED else 1
 
 
+def edit_distance(
+    output: Sequence[int],
+    reference: Sequence[int],
+    insertion: float = 1.0,
+    deletion: float = 1.0,
+    substitution: float = 1.0,
+) -> float:
+    """The cheapest way to turn the reference into the output, row by row of the whole table.
+
+    >>> edit_distance([1, 2, 3], [2, 3, 3, 4])
+    3.0
+    """
+    row = [place * deletion for place in range(len(reference) + 1)]
+    for token in output:
+        above, row = row, [row[0] + insertion]
+        for place, right in enumerate(reference):
+            replaced = above[place] + (token != right) * substitution
+            row.append(min(replaced, above[place + 1] + insertion, row[place] + deletion))
+    return float(row[-1])
+
+
 def _check_weight(weight: float, name: str) -> None:
     if not (isfinite(weight) and weight >= 0):
         raise ValueError(

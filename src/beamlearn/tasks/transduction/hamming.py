@@ -1,5 +1,7 @@
 """Hamming distance between sequences of different lengths: c* by counting."""
 
+from collections.abc import Sequence
+from itertools import zip_longest
 from typing import final
 
 import torch
@@ -68,3 +70,12 @@ class PaddedHammingOracle(Oracle):
     def _place(self, length: int) -> int:
         """The place after `length` tokens, or the one behind the end of all references."""
         return min(length, self.tokens.shape[-1] - 1)
+
+
+def padded_hamming(output: Sequence[int], reference: Sequence[int]) -> float:
+    """In how many places two sequences differ; a place that only one of them has counts.
+
+    >>> padded_hamming([1, 2, 3], [1, 3])
+    2.0
+    """
+    return float(sum(a != b for a, b in zip_longest(output, reference)))

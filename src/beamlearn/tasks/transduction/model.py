@@ -12,12 +12,12 @@ from torch.nn.utils.rnn import pad_sequence
 from ...learning.iterates import Mixture
 from ...search.oracle import Oracle
 from ...search.scorer import Scorer
-from .edit import EditOracle
-from .hamming import PaddedHammingOracle
+from .edit import EditOracle, edit_distance
+from .hamming import PaddedHammingOracle, padded_hamming
 from .ngrams import BleuOracle, ChrfOracle
 from .recurrent import RecurrentTransducer
 from .settings import TransducerSettings
-from .space import TransductionExample, TransductionSpace
+from .space import Distance, TransductionExample, TransductionSpace
 from .symbols import Symbols
 from .tokens import read_tokenizer
 from .transformer import TransformerTransducer
@@ -86,22 +86,33 @@ class Transducer:
             self.symbols.actions,
             [self.limit(example) for example in batch],
             self.costs,
+            distance=self.distance,
             finish=self.settings.finish,
             device=self.device,
             names=self.symbols.target_tokens,
         )
 
+    @property
+    def distance(self) -> Distance | None:
+        """What an output costs by one reference, where that is a distance."""
+        if self.settings.cost == "edit":
+            return lambda output, reference: edit_distance(output, reference, *self.edits)
+        return padded_hamming if self.settings.cost == "hamming" else None
+
+    @property
+    def edits(self) -> tuple[float, float, float]:
+        """What an insertion, a deletion and a substitution cost."""
+        return self.settings.insertion, self.settings.deletion, self.settings.substitution
+
     def costs(self, space: TransductionSpace) -> Oracle:
         """The completion costs of a space."""
-        settings = self.settings
-        weights = (settings.insertion, settings.deletion, settings.substitution)
         makers: dict[str, Callable[[], Oracle]] = {
-            "edit": lambda: EditOracle(space, *weights),
+            "edit": lambda: EditOracle(space, *self.edits),
             "hamming": lambda: PaddedHammingOracle(space),
             "bleu": lambda: BleuOracle(space),
             "chrf": lambda: ChrfOracle(space, self.spelling),
         }
-        return makers[settings.cost]()
+        return makers[self.settings.cost]()
 
     @cached_property
     def spelling(self) -> Int[Tensor, "actions longest"]:

@@ -1,14 +1,17 @@
 """What `predict` writes for transducers, and what they are tested on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from ...check import check_choice
-from ...data.pairs import Allowed, Pair, read_sources
-from ...data.text import DataError, name_of
-from ..decoding import in_order, json_lines
+from ...data.document import like_conllu
+from ...data.pairs import Allowed, Pair, parse_sources
+from ...data.text import DataError, iterate_lines, name_of
+from ...data.windows import line_windows
+from ..decoding import json_lines
+from ..footprint import fitting
 from ..task import Options, PredictionRequest
-from .decode import Transduced, Transduction, transduce
+from .decode import Transduced, Transduction, needed, transduce
 from .model import Transducer
 from .pairs import Pairs, read_pairs
 from .settings import TransductionExperiment
@@ -17,17 +20,39 @@ READINGS = ("one", "several", "merged")
 """What lines say of references: with `merged`, those with the same source are one example."""
 
 
-def predictions(model: Transducer, request: PredictionRequest) -> str:
+def predictions(model: Transducer, request: PredictionRequest) -> Iterator[str]:
     """Lines of source, tab and output, or JSON lines."""
-    pairs = read_sources(request.input, "several")
-    sources = [pair.source for pair in pairs]
-    found = transduce(model, sources, request.width, nbest=request.nbest)
-    transductions = in_order(request.progress(found, len(pairs), "transducing"))
-    decoded = list(zip(pairs, transductions, strict=True))
+    given = request.texts or iterate_lines(request.input)
+    name = "`text`" if request.texts else name_of(request.input)
+    for start, part in line_windows(given, request.window):
+        if start == 1:
+            check_kind(part, name)
+        yield transduced(model, parse_sources(part, name, "several", start), name, request)
+
+
+def transduced(
+    model: Transducer, pairs: Sequence[Pair], name: str, request: PredictionRequest
+) -> str:
+    """What is written for some lines."""
+    needs = [needed(model, pair.source, request.width) for pair in pairs]
+    fits = fitting(needs, [pair.line for pair in pairs], name, request)
+    sources, numbers = [pairs[place].source for place in fits], [pairs[i].line - 1 for i in fits]
+    found = transduce(model, sources, request.width, nbest=request.nbest, numbers=numbers)
+    answers = dict(request.progress(found, len(fits), "transducing"))
+    decoded = [(pair, answers.get(pair.line - 1)) for pair in pairs]
     if request.as_json:
-        return json_lines(record(pair, transduction) for pair, transduction in decoded)
-    listing, name = request.listing, name_of(request.input)
+        return json_lines(record(*one) for one in decoded)
+    listing = request.listing
     return "".join(line for one in decoded for line in lines(*one, listing=listing, name=name))
+
+
+def check_kind(opening: Sequence[str], name: str) -> None:
+    """Refuse a file of annotated words: each of its lines would be a source."""
+    if like_conllu(opening):
+        raise DataError(
+            f"{name}: A transducer reads one source on each line, but this is a CoNLL-U file; give "
+            "the texts alone."
+        )
 
 
 def labeled(
@@ -39,22 +64,30 @@ def labeled(
     return pairs
 
 
-def record(pair: Pair, transduction: Transduction) -> dict[str, Any]:
-    """What a transducer says of a source, as JSON has it."""
+def record(pair: Pair, transduction: Transduction | None) -> dict[str, Any]:
+    """What a transducer says of a source, as JSON has it; None: there was not enough memory."""
     nbest = [
         {"output": way.output, "score": way.score, "probability": way.probability}
-        for way in transduction.nbest
+        for way in (transduction.nbest if transduction else ())
     ]
     return {
         "source": pair.source,
-        "output": transduction.output,
-        "confidence": transduction.confidence,
+        "output": transduction and transduction.output,
+        "confidence": transduction and transduction.confidence,
         "nbest": nbest,
     }
 
 
-def lines(pair: Pair, transduction: Transduction, *, listing: bool, name: str) -> Iterator[str]:
-    """Source, tab and output; in a list of outputs also the score and the probability of each."""
+def lines(
+    pair: Pair, transduction: Transduction | None, *, listing: bool, name: str
+) -> Iterator[str]:
+    """Source, tab and output; in a list of outputs also the score and the probability of each.
+
+    A source that there was not enough memory for stands alone, without a tab.
+    """
+    if transduction is None:
+        yield f"{pair.source}\n"
+        return
     for way in transduction.nbest:
         fields = [pair.source, written(way, f"{name}:{pair.line}")]
         numbers = [f"{way.score:.6f}", f"{way.probability:.6f}"] if listing else []

@@ -34,6 +34,8 @@ class RecurrentMemory:
     """Where each hypothesis looked last."""
     read: Float[Tensor, "batch k whole"]
     """What it read there."""
+    room: Float[Tensor, "2 _"] | None = None
+    """Where the alignment is computed, without gradients."""
 
 
 @final
@@ -129,6 +131,7 @@ class RecurrentTransducer(Scorer):
         inputs, forget, out = gates[..., : 3 * self.size].sigmoid().chunk(3, dim=-1)
         cell = forget * before.cell + inputs * gates[..., 3 * self.size :].tanh()
         hidden = out * cell.tanh()
-        looked = self.alignment(before.keys, hidden, before.looked, before.filled)
+        room = self.alignment.room(before.keys, tokens.shape[1], before.room)
+        looked = self.alignment(before.keys, hidden, before.looked, before.filled, room)
         read = looked @ before.encoded
-        return replace(before, hidden=hidden, cell=cell, looked=looked, read=read)
+        return replace(before, hidden=hidden, cell=cell, looked=looked, read=read, room=room)

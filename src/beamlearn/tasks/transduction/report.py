@@ -13,9 +13,11 @@ from sacrebleu.metrics.chrf import CHRF
 from ...evaluation.calibration import calibration_error
 from ...evaluation.error_profile import NO_NUMBERS, ErrorProfile
 from ...evaluation.evaluate import Evaluation
+from ...evaluation.label_errors import LabelErrors
 from ...search.beam_search import SearchResult
 from ..decoding import decoded
 from .decode import Transduction, read_transductions
+from .label_errors import label_errors, nearest
 from .model import Transducer
 from .space import TransductionExample
 
@@ -52,6 +54,8 @@ class TransductionReport:
     """Where errors happen; not part of `to_json`."""
     evaluation: Evaluation = field(compare=False, repr=False)
     """Source by source, in the order of the data; not part of `to_json`."""
+    label_errors: LabelErrors = field(compare=False, repr=False)
+    """Token by token, aligned with the nearest references; not part of `to_json`."""
 
     def to_json(self) -> dict[str, Any]:
         """All numbers."""
@@ -97,6 +101,7 @@ def report(
         words_per_second=sum(map(len, best)) / seconds,
         profile=ErrorProfile.of(width, costs, sure, certain),
         evaluation=costs,
+        label_errors=label_errors(best, right),
     )
 
 
@@ -122,9 +127,9 @@ def token_error_rate(
     """
     errors = tokens = 0
     for output, several in zip(outputs, references, strict=True):
-        nearest = min(several, key=lambda right: Levenshtein.distance(output, right))
-        errors += Levenshtein.distance(output, nearest)
-        tokens += len(nearest)
+        right = nearest(output, several)
+        errors += Levenshtein.distance(output, right)
+        tokens += len(right)
     return errors / max(1, tokens)
 
 

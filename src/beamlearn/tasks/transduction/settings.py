@@ -1,6 +1,7 @@
 """What a transducer is made of, its files, and its experiments."""
 
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -9,6 +10,8 @@ from ...training.settings import Learning
 from ..settings import Count, Experiment, Files, ModelSettings, Size
 from .tokens import TokensName
 
+OF_TRANSFORMERS = ("heads", "feedforward")
+"""Settings that another network does not have."""
 Weight = Annotated[float, Field(ge=0)]
 
 
@@ -93,11 +96,17 @@ class TransducerSettings(ModelSettings):
 
     @model_validator(mode="after")
     def _check_heads(self) -> "TransducerSettings":
+        for name in OF_TRANSFORMERS if self.model != "transformer" else ():
+            if (value := getattr(self, name)) != type(self).model_fields[name].default:
+                raise ValueError(
+                    f"`{name}` is only for `model` = transformer, got model = {self.model}; leave "
+                    f"out {name} = {value}, or choose transformer"
+                )
         if self.model == "transformer" and self.size % self.heads:
             fits = [n for n in range(1, min(self.heads, self.size) + 1) if self.size % n == 0]
             raise ValueError(
                 f"`heads` must divide `size`, got size = {self.size} and heads = {self.heads}; "
-                f"choose heads = {fits[-1]}, or another size"
+                f"choose `heads` = {fits[-1]}, or another size"
             )
         return self
 
@@ -128,6 +137,15 @@ class TransductionExperiment(Experiment):
     data: TransductionFiles | None
     """None: the transducer was fitted in memory."""
     transducer: TransducerSettings = TransducerSettings()
+
+    @classmethod
+    def upgraded(cls, config: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Once, an LSTM could have the settings of a transformer, which meant nothing."""
+        transducer = config.get(cls.group)
+        if not isinstance(transducer, Mapping) or transducer.get("model") == "transformer":
+            return config
+        kept = {name: value for name, value in transducer.items() if name not in OF_TRANSFORMERS}
+        return {**config, cls.group: kept}
 
     @property
     def references(self) -> Allowed:

@@ -20,6 +20,8 @@ UNSEEN = -1
 """The number of a reference's token that no action stands for."""
 PADDING = -2
 """What fills references up to the longest."""
+Distance = Callable[[Sequence[int], Sequence[int]], float]
+"""What an output costs by one reference."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,9 @@ class References:
 class TransductionSpace(SearchSpace[TransductionPosition]):
     """The outputs of a batch of sources: sequences of at most `limits` tokens, then `END`.
 
-    `costs` makes the oracle of a space whose references are known. There are `actions`
-    actions, `END` among them; `names` are those of the tokens, for people.
+    `costs` makes the oracle of a space whose references are known; `distance`, where it is known,
+    is the cost of an output by a single reference. There are `actions` actions, `END` among them;
+    `names` are those of the tokens, for people.
     """
 
     def __init__(
@@ -69,6 +72,7 @@ class TransductionSpace(SearchSpace[TransductionPosition]):
         limits: Sequence[int],
         costs: "Callable[[TransductionSpace], Oracle]",
         *,
+        distance: Distance | None = None,
         finish: Finish = "pad",
         device: torch.device | str = "cpu",
         names: Sequence[str] | None = None,
@@ -76,7 +80,7 @@ class TransductionSpace(SearchSpace[TransductionPosition]):
         if not batch:
             raise ValueError("`batch` must have at least one source, got none.")
         self.batch, self.actions, self.costs, self.finish = batch, actions, costs, finish
-        self.names = names
+        self.names, self.distance = names, distance
         self.sources = pad_sequence([e.source for e in batch], batch_first=True).to(device)
         self.lengths = torch.tensor([len(e) for e in batch], device=device)
         self.limits = torch.tensor(limits, device=device)
@@ -132,6 +136,13 @@ class TransductionSpace(SearchSpace[TransductionPosition]):
         if token == END:
             return "end"
         return str(token) if self.names is None else self.names[token - 1]
+
+    def cost(self, example: int, output: Sequence[int]) -> float | None:
+        """The distance to the nearest reference."""
+        references = self.batch[example].references
+        if self.distance is None or not references:
+            return None
+        return min(self.distance(output, reference.tolist()) for reference in references)
 
     def oracle(self) -> Oracle:
         return self.costs(self) if all(e.references for e in self.batch) else super().oracle()

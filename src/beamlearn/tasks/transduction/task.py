@@ -1,13 +1,16 @@
 """Transduction, as commands and estimators see it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, final
 
 from ...data.text import DataError
 from ...evaluation.evaluate import Evaluation
+from ...evaluation.marked import Marked
 from ...evaluation.metric import Metric
+from ...plural import counted
 from ...training.settings import SettingsError
 from ..task import Options, PredictionRequest, Subject, TaskSpec
+from .marking import marked
 from .model import Transducer, scorer_of
 from .pairs import Pairs, read_pairs
 from .predict import labeled, predictions
@@ -15,6 +18,7 @@ from .report import TransductionReport, report
 from .settings import TransductionExperiment
 from .space import TransductionExample
 from .symbols import Symbols
+from .tokens import Characters
 
 
 @final
@@ -78,7 +82,7 @@ class TransductionTask(TaskSpec[TransductionExperiment, Pairs, Transducer]):
         return model.encode("a", ["a"])
 
     def validation_loss(
-        self, model: Transducer, found: Evaluation, validation: Pairs, width: int
+        self, model: Transducer, found: Evaluation, scores: Mapping[Metric, float]
     ) -> float:
         """The share of wrong outputs; the cost where words or subwords make few of them right."""
         settings = model.settings
@@ -88,11 +92,12 @@ class TransductionTask(TaskSpec[TransductionExperiment, Pairs, Transducer]):
 
     def describe_validation(self, found: Evaluation, validation: Pairs) -> str:
         share = float((found.costs > 0).double().mean())
-        return f"{share:.2%} of the outputs cost something, {found.cost:.3f} on average"
+        return f"wrong outputs {share:.2%}, mean cost {found.cost:.3f}"
 
     def subject(self, model: Transducer, data: Pairs, number: int) -> Subject:
         source, references = data.sources[number], data.references[number]
-        return Subject(model.encode(source, references), source, " | ".join(references))
+        example, right = model.encode(source, references), " | ".join(references)
+        return Subject(example, source, right, references=tuple(references))
 
     def typed(self, model: Transducer, text: str, right: str | None) -> Subject:
         tokens = [] if right is None else model.symbols.target.cut(right)
@@ -101,16 +106,22 @@ class TransductionTask(TaskSpec[TransductionExperiment, Pairs, Transducer]):
                 f"The right output must have tokens that the model can write, but of {right!r} it "
                 f"knows none ({tokens[0]!r} is one); separate them as the training data does."
             )
-        return Subject(model.encode(text, () if right is None else (right,)), text, right)
+        references = () if right is None else (right,)
+        return Subject(model.encode(text, references), text, right, references=references)
 
     def spell(self, model: Transducer, output: Sequence[int]) -> str:
         return model.text(output)
 
+    def marked(self, model: Transducer, subject: Subject, output: str) -> Marked:
+        """The characters or words that differ from the nearest reference, by fewest edits."""
+        letters = isinstance(model.symbols.target, Characters)
+        return marked(output, subject.references, letters=letters)
+
     def describe_data(self, model: Transducer, examples: int) -> str:
         symbols = model.symbols
         return (
-            f"{examples:,} pairs, source symbols: {len(symbols.source_symbols)}, target tokens: "
-            f"{len(symbols.target_tokens)}"
+            f"{counted(examples, 'pair')}, source symbols: {len(symbols.source_symbols)}, "
+            f"target tokens: {len(symbols.target_tokens)}"
         )
 
     def describe_result(self, result: Mapping[str, Any]) -> str:
@@ -123,7 +134,7 @@ class TransductionTask(TaskSpec[TransductionExperiment, Pairs, Transducer]):
 
     def predict(
         self, model: Transducer, experiment: TransductionExperiment, request: PredictionRequest
-    ) -> str:
+    ) -> Iterator[str]:
         return predictions(model, request)
 
     def report(self, model: Transducer, data: Pairs, width: int) -> TransductionReport:
@@ -146,7 +157,7 @@ def check_lengths(model: Transducer, train: Pairs) -> None:
         raise DataError(
             f"{place}: A target may have {limit} tokens, as length_factor = "
             f"{settings.length_factor:g} and length_extra = {settings.length_extra} allow for its "
-            f"source, but it has {longest}{others}; set length_extra = "
+            f"source, but it has {longest}{others}; set `length_extra` = "
             f"{settings.length_extra + more}, or remove it."
         )
 

@@ -8,3 +8,5 @@ from .folder import POLICIES as POLICIES
 from .folder import VOCABULARY as VOCABULARY
 from .folder import Run as Run
 from .records import RunError as RunError
+from .replacing import left_aside as left_aside
+from .replacing import replacing as replacing

@@ -4,6 +4,7 @@
     rounds.jsonl         one line per round or log step     metrics.json      what was measured
     model.safetensors    the best model                     lock              held while training
     checkpoint/          the training between two rounds: the two newest
+    decoding.json        the width to decode with, as measured at the end
     average.safetensors, mixture.safetensors, selected.safetensors     other policies, if asked for
 
 Nothing is pickled, so reading a stranger's run executes nothing. Every file is replaced as a whole
@@ -27,6 +28,7 @@ from .records import RunError, read_json, read_lines, to_json
 from .sealed import DamagedError, seal, unseal
 
 CONFIG, VOCABULARY, METRICS = "config.json", "vocabulary.json", "metrics.json"
+DECODING = "decoding.json"
 ROUNDS, MODEL, CHECKPOINT, LOCK = "rounds.jsonl", "model.safetensors", "checkpoint", "lock"
 POLICIES: dict[Policy, str] = {
     "best": MODEL,
@@ -34,6 +36,10 @@ POLICIES: dict[Policy, str] = {
     "mixture": "mixture.safetensors",
     "selected": "selected.safetensors",
 }
+PAGE = "report.html"
+"""The page that `report` writes into the folder."""
+OWN = {CONFIG, VOCABULARY, METRICS, DECODING, ROUNDS, CHECKPOINT, LOCK, PAGE, *POLICIES.values()}
+"""What may be in a run folder."""
 REMEDIES: dict[Policy, str] = {
     "best": "no epoch of the training has ended; resume it",
     "average": "no epoch has ended, or the training kept no average; train with `average=True`",
@@ -81,6 +87,8 @@ class Run:
             raise RunError(
                 f"{path} must be a folder, but a file is in its place; choose another.", "out"
             ) from error
+        except atomic.DiskFullError:
+            raise
         except OSError as error:
             raise RunError(
                 f"{path} must be a folder that can be written, but the system says: {error}; "
@@ -119,7 +127,7 @@ class Run:
         The system releases it when the process ends, however it ends.
         """
         with locked(self.path):
-            for name in (CONFIG, VOCABULARY, ROUNDS, *POLICIES.values(), METRICS):
+            for name in (CONFIG, VOCABULARY, ROUNDS, *POLICIES.values(), METRICS, DECODING):
                 atomic.sweep(self.path, name)
             atomic.sweep(self.path / CHECKPOINT)
             yield
@@ -158,7 +166,7 @@ class Run:
         """Append one line to `rounds.jsonl`, after removing a line that a killed process tore."""
         path = self.path / ROUNDS
         line = to_json(record, path)
-        with path.open("ab+") as file:
+        with atomic.needing_space(path), path.open("ab+") as file:
             if size := file.tell():
                 file.seek(size - 1)
                 if file.read(1) != b"\n":
@@ -192,6 +200,25 @@ class Run:
         path = self.path / METRICS
         return read_json(path) if path.exists() else None
 
+    def save_decoding(self, measured: Mapping[str, Any]) -> None:
+        """Replace the width to decode with, and what it was chosen by."""
+        path = self.path / DECODING
+        atomic.write_bytes(path, to_json(measured, path, indent=2))
+
+    def load_decoding(self) -> dict[str, Any] | None:
+        """Read the width to decode with, and what it was chosen by; None if none was measured."""
+        path = self.path / DECODING
+        if not path.exists():
+            return None
+        measured = read_json(path)
+        width = measured.get("width")
+        if isinstance(width, bool) or not isinstance(width, int) or width < 1:
+            raise RunError(
+                f"{path}: `width` must be a whole number of at least 1, got {width!r}; delete this "
+                "file to decode with the width of training."
+            )
+        return measured
+
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
@@ -210,9 +237,12 @@ def check_vacant(path: Path) -> None:
     """Refuse a folder that holds a run, or parts that a new run would take for its own."""
     if (path / CONFIG).exists():
         raise RunError(
-            f"{path} already holds a run; resume it, or choose another folder.", "resume", "out"
+            f"{path} already holds a run; resume it, or choose another folder.",
+            "resume",
+            "overwrite",
+            "out",
         )
-    for name in (ROUNDS, *POLICIES.values(), CHECKPOINT, METRICS):
+    for name in (ROUNDS, *POLICIES.values(), CHECKPOINT, METRICS, DECODING):
         if (path / name).exists():
             raise RunError(
                 f"{path} holds {name} of a run whose {CONFIG} is gone; restore that from a copy, "
