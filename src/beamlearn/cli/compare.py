@@ -1,6 +1,7 @@
 """`beamlearn compare`."""
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -47,6 +48,7 @@ def compare_group() -> typer.Typer:
     return group
 
 
+@cache
 def shared_learning() -> type[Settings]:
     """The settings of learning that all trainings of a comparison have in common."""
     kept: dict[str, Any] = {

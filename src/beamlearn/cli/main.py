@@ -2,13 +2,15 @@
 
 import os
 import sys
+from functools import lru_cache
 from importlib.metadata import version as installed_version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from ..data.atomic import FULL, DiskFullError
+from ..tasks.registry import TASKS, TaskEntry
 from .certify import certify
 from .compare import compare_group
 from .demo.command import demo
@@ -47,6 +49,12 @@ def app() -> typer.Typer:
     return commands
 
 
+@lru_cache(maxsize=1)
+def commands_with(tasks: tuple[TaskEntry, ...]) -> Any:  # noqa: ARG001 (what they depend on)
+    """What typer makes of all commands; that takes a while, so it is made once for these tasks."""
+    return typer.main.get_command(app())
+
+
 def _version(asked: bool | None) -> None:
     if asked:
         print(f"beamlearn {installed_version('beamlearn')}")
@@ -72,7 +80,7 @@ def main(arguments: list[str] | None = None) -> None:
 def run(arguments: list[str]) -> int:
     """Run a command and return its exit status."""
     console = Console(stderr=True)
-    commands = typer.main.get_command(app())
+    commands = commands_with(tuple(TASKS.values()))
     try:
         commands.main(arguments, prog_name="beamlearn")
     except SystemExit as end:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .task import TaskSpec
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # a spec need not be hashable
 class TaskEntry:
     """A task and its settings. The rest, and torch with it, is loaded when the task is used."""
 
