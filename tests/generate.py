@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from random import Random
 
 import by_the_book
 import torch
@@ -20,6 +21,8 @@ STRATEGIES = {
 }
 """Every deterministic strategy, by the name that `by_the_book` has for it."""
 
+sizes, row_widths = st.integers(1, 8), st.integers(1, 10)
+seeds = st.integers(0, 2**32 - 1)
 JUNK = (float("nan"), float("inf"), float("-inf"), 1e30, -7.0)
 
 
@@ -40,17 +43,17 @@ class Row:
 
 @st.composite
 def rows(draw, length=None, distinct=False):
-    n = draw(st.integers(1, 8))
-    numbers = st.integers(-4, 4).map(lambda x: x / 2)
-    if distinct:
-        numbers = st.integers(-3000, 3000).map(lambda x: x / 1009)
-    s = draw(st.lists(numbers, min_size=n, max_size=n, unique=distinct))
-    c = draw(st.lists(st.integers(0, 3).map(float), min_size=n, max_size=n))
-    length = n + draw(st.integers(0, 3)) if length is None else max(length, n)
-    places = draw(st.permutations(range(length)))[: length - n]
+    """Sizes are drawn one by one; what fills them comes from a seed, since each draw takes long."""
+    n, k, seed = draw(sizes), draw(row_widths), draw(seeds)
+    random = Random(seed)
+    numbers = [x / 1009 for x in random.sample(range(-3000, 3001), n)]
+    spread, most = random.randint(0, 4), random.randint(0, 3)  # 0: all of them tie
+    s = numbers if distinct else [random.randint(-spread, spread) / 2 for _ in range(n)]
+    c = [float(random.randint(0, most)) for _ in range(n)]
+    length = n + random.randint(0, 3) if length is None else max(length, n)
+    places = random.sample(range(length), length - n)
     padding = [place in places for place in range(length)]
-    junk = draw(st.lists(st.sampled_from(JUNK), min_size=length - n, max_size=length - n))
-    return Row(s, c, draw(st.integers(1, 10)), padding, junk)
+    return Row(s, c, k, padding, random.choices(JUNK, k=length - n))
 
 
 @st.composite

@@ -16,7 +16,7 @@ from inspect import isclass, isfunction
 import jaxtyping
 
 FIRST = 3
-INTERVAL = 37  # prime, so that it does not fall into step with loops
+INTERVAL = 101  # prime, so that it does not fall into step with loops
 
 calls = Counter()
 """How often the code of each function was called in the current test; `conftest.py` clears it."""
