@@ -1,6 +1,5 @@
 import importlib
 import sys
-from functools import cache
 
 import pytest
 import torch
@@ -9,89 +8,28 @@ import beamlearn as bl
 
 pytest.importorskip("transformers")
 
-from transformers import (
-    BartConfig,
-    BartForConditionalGeneration,
-    MarianConfig,
-    MarianMTModel,
-    T5Config,
-    T5EncoderModel,
-    T5ForConditionalGeneration,
-    T5Model,
-)
+from tiny_transformers import VOCABULARY, make, sources, t5_config, tiny
+from torch.nn.utils.rnn import pad_sequence
+from transformers import T5EncoderModel, T5Model
 
 from beamlearn import hf
 from beamlearn.hf.rules import UNSUPPORTED
 from beamlearn.search.pooled_search import pooled_search
 
-VOCABULARY, LIMIT = 40, 12
-LAYERS = {"encoder_layers": 1, "decoder_layers": 2}
-HEADS = {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
-SIZES = {"vocab_size": VOCABULARY, "d_model": 16, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32}
+LIMIT = 12
 PENALTIES = (0.0, 0.6, 1.0, 2.0, -0.5)
 STOPPING = (False, True, "never")
 CASES = [
     ("bart", 2),
     ("t5", 4),
     ("marian", 8),
+    ("gpt2", 3),
+    ("llama", 4),
     *(
         pytest.param(kind, width, marks=pytest.mark.slow)
-        for kind, width in (("bart", 8), ("t5", 3), ("marian", 2))
+        for kind, width in (("bart", 8), ("t5", 3), ("marian", 2), ("qwen2", 8), ("gpt2", 8))
     ),
 ]
-
-
-def t5_config():
-    """Made anew each time: some models write into theirs."""
-    return T5Config(
-        vocab_size=VOCABULARY,
-        d_model=16,
-        d_kv=8,
-        d_ff=32,
-        num_layers=2,
-        num_heads=2,
-        decoder_start_token_id=0,
-        tie_word_embeddings=False,
-    )
-
-
-def blank(kind):
-    if kind == "t5":
-        return T5ForConditionalGeneration(t5_config())
-    sizes = {**SIZES, **LAYERS, **HEADS, "forced_eos_token_id": None}
-    if kind == "bart":
-        return BartForConditionalGeneration(BartConfig(**sizes))
-    special = {"pad_token_id": 39, "eos_token_id": 0, "decoder_start_token_id": 39}
-    return MarianMTModel(MarianConfig(**sizes, **special))
-
-
-@torch.no_grad()
-def make(kind, seed=1):
-    """A model whose log-probabilities lie apart, and that ends now early, now late."""
-    model, generator = blank(kind).eval(), torch.Generator().manual_seed(seed)
-    for parameter in model.parameters():
-        if parameter.ndim == 2:
-            parameter.copy_(torch.randn(parameter.shape, generator=generator) * 0.6)
-    out, end = model.get_output_embeddings().weight, model.generation_config.eos_token_id
-    if kind == "t5":
-        out[end] *= 3
-    else:
-        out *= 0.5
-        model.final_logits_bias[0, end] = {"bart": 3.0, "marian": 2.0}[kind]
-    return model
-
-
-@cache
-def tiny(kind):
-    """The same, shared by tests that leave it as it is."""
-    return make(kind)
-
-
-def sources(model, lengths=(7, 2, 5, 4)):
-    """A batch of different lengths, padded."""
-    ids = torch.randint(3, 38, (len(lengths), 7), generator=torch.Generator().manual_seed(2))
-    mask = (torch.arange(7) < torch.tensor(lengths)[:, None]).long()
-    return ids.masked_fill(mask == 0, model.generation_config.pad_token_id), mask
 
 
 def generate(model, width, **settings):
@@ -328,7 +266,7 @@ def test_settings_that_cannot_be_kept_to_are_refused(settings, message):
 
 @pytest.mark.parametrize("kind", [T5Model, T5EncoderModel])
 def test_models_that_cannot_generate_are_refused(kind):
-    with pytest.raises(TypeError, match=f"encoder-decoder that can generate, .* {kind.__name__}"):
+    with pytest.raises(TypeError, match=f"a model that can generate, .* {kind.__name__}"):
         hf.HuggingFaceScorer(kind(t5_config()))
 
 
@@ -463,8 +401,24 @@ def test_a_model_can_be_trained_with_costs_of_ones_own():
         bl.beam_trajectory(hf.HuggingFaceSpace(ids, mask, rules), scorer, 2)
 
 
-def test_a_model_in_training_is_put_into_evaluation_mode():
+def test_a_model_in_training_is_searched_in_evaluation_mode():
     model = make("bart").train()
     one, two = search(model, 3), search(model, 3)
-    assert not model.training
+    assert model.training
     assert torch.equal(one.scores, two.scores)
+    torch.testing.assert_close(one.scores, search(model.eval(), 3).scores)
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama", "qwen2"])
+def test_prompts_may_be_padded_on_either_side(kind):
+    model = tiny(kind)
+    ids, mask = sources(model)
+    lists = [row[there > 0] for row, there in zip(ids, mask, strict=True)]
+    padded = pad_sequence(lists, batch_first=True, padding_value=0)
+    masked = pad_sequence([torch.ones_like(row) for row in lists], batch_first=True)
+    left = hf.beam_search(model, ids, mask, width=3, max_new_tokens=6)
+    right = hf.beam_search(model, padded, masked, width=3, max_new_tokens=6)
+    listed = hf.beam_search(model, [row.tolist() for row in lists], width=3, max_new_tokens=6)
+    for other in (right, listed):
+        assert torch.equal(other.sequences, left.sequences)
+        torch.testing.assert_close(other.scores, left.scores, atol=1e-5, rtol=0)

@@ -1,4 +1,4 @@
-"""Encoder-decoders of the library transformers, searched by this library's beams."""
+"""Models of the library transformers, searched and trained with this library's beams."""
 
 from importlib.util import find_spec
 
@@ -8,9 +8,19 @@ if find_spec("transformers") is None:
         "`pip install beamlearn[hf]`."
     )
 
+from .batches import Batch as Batch
+from .batches import WithReferences as WithReferences
+from .config import BeamArguments as BeamArguments
+from .config import BeamConfig as BeamConfig
+from .config import BeamSeq2SeqConfig as BeamSeq2SeqConfig
+from .costs import TokenCosts as TokenCosts
+from .objective import BeamObjective as BeamObjective
+from .objective import Incurred as Incurred
 from .rules import Rules as Rules
 from .rules import rules_of as rules_of
 from .scorer import HuggingFaceScorer as HuggingFaceScorer
 from .search import Generated as Generated
 from .search import beam_search as beam_search
 from .space import HuggingFaceSpace as HuggingFaceSpace
+from .trainer import BeamSeq2SeqTrainer as BeamSeq2SeqTrainer
+from .trainer import BeamTrainer as BeamTrainer

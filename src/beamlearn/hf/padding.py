@@ -7,15 +7,13 @@ from jaxtyping import Int
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from .rules import Rules
-
 Lists = Sequence[Sequence[int]]
 
 
 def as_tensors(
     input_ids: Int[Tensor, "batch symbols"] | Lists,
     attention_mask: Int[Tensor, "batch symbols"] | Lists | None,
-    rules: Rules,
+    padding: int,
     device: torch.device,
 ) -> tuple[Int[Tensor, "batch symbols"], Int[Tensor, "batch symbols"] | None]:
     """Pad lists with the padding token, and mask it; tensors stay as they are."""
@@ -32,7 +30,7 @@ def as_tensors(
                 "`attention_mask` must have a number for each token of `input_ids`, got rows of "
                 f"{[*map(len, seen)]} and {[*map(len, rows)]}."
             )
-    return padded(rows, max(rules.padding, 0), device), padded(seen, 0, device)
+    return padded(rows, max(padding, 0), device), padded(seen, 0, device)
 
 
 def rows_of(given: object, name: str) -> list[list[int]]:

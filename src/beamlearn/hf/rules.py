@@ -1,7 +1,7 @@
 """What the generation settings of a Hugging Face model mean for a search."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from transformers import GenerationConfig, PreTrainedModel
@@ -42,8 +42,8 @@ class Rules:
 
     vocabulary: int
     """How many tokens there are, which is how many numbers the model gives."""
-    start: int
-    """What the decoder reads first; no part of the output."""
+    start: int | None
+    """What a decoder reads first; no part of the output. None: a causal model reads a prompt."""
     ends: tuple[int, ...]
     """The tokens that end an output; an empty tuple: only the limit does."""
     max_new_tokens: int
@@ -62,24 +62,36 @@ class Rules:
             raise ValueError(f"`max_new_tokens` must be at least 1, got {self.max_new_tokens}.")
 
 
-def rules_of(model: PreTrainedModel, max_new_tokens: int | None = None) -> Rules:
+def rules_of(
+    model: PreTrainedModel, max_new_tokens: int | None = None, *, prompt: int = 1
+) -> Rules:
     """Read the rules off a model and its generation config; refuse what they cannot say.
 
-    The limit is `max_new_tokens`, or else what the config says, or else 20 as in `generate`.
+    The limit is `max_new_tokens`, or else what the config says, or else 20 as in `generate`;
+    the `max_length` of a config counts the tokens of the longest `prompt`.
     Which tokens are forced and, if the config says `renormalize_logits`, which single tokens
     are ruled out (`bad_words_ids`, `suppress_tokens`) is kept to. Settings that only concern
     sampling mean nothing to a search.
     """
     config = settings_of(model)
     refuse_unsupported(config)
+    prompt = 1 if model.config.is_encoder_decoder else prompt
+    plain = plain_rules_of(
+        model, _limit(config, prompt) if max_new_tokens is None else max_new_tokens
+    )
+    return replace(
+        plain,
+        forced_first=config.forced_bos_token_id,
+        forced_last=_forced_last(config.forced_eos_token_id),
+        banned=_banned(config, plain.ends),
+    )
+
+
+def plain_rules_of(model: PreTrainedModel, max_new_tokens: int) -> Rules:
+    """The rules of a model by itself: any token may come next, and an end token ends an output."""
+    config = settings_of(model)
     ends = _numbers(config.eos_token_id)
-    start = config.decoder_start_token_id
-    start = config.bos_token_id if start is None else start
-    if not isinstance(start, int):
-        raise ValueError(
-            "A search needs one token for the decoder to start from, but the generation config "
-            f"has decoder_start_token_id={start!r}; set it in `model.generation_config`."
-        )
+    start = _start(config) if model.config.is_encoder_decoder else None
     output = model.get_output_embeddings()  # type: ignore[no-untyped-call]  # theirs to type
     vocabulary = output.weight.shape[0]
     if beyond := [end for end in ends if not 0 <= end < vocabulary]:
@@ -91,20 +103,17 @@ def rules_of(model: PreTrainedModel, max_new_tokens: int | None = None) -> Rules
         vocabulary=vocabulary,
         start=start,
         ends=ends,
-        max_new_tokens=_limit(config) if max_new_tokens is None else max_new_tokens,
-        forced_first=config.forced_bos_token_id,
-        forced_last=_forced_last(config.forced_eos_token_id),
-        banned=_banned(config, ends),
+        max_new_tokens=max_new_tokens,
         padding=[*_numbers(config.pad_token_id), *ends, NO_TOKEN][0],
     )
 
 
 def settings_of(model: PreTrainedModel) -> GenerationConfig:
     """The generation config of a model that can generate."""
-    if not (model.config.is_encoder_decoder and model.can_generate()):
+    if not model.can_generate():
         raise TypeError(
-            "A search needs an encoder-decoder that can generate, such as "
-            f"BartForConditionalGeneration, got {type(model).__name__}."
+            "A search needs a model that can generate, such as BartForConditionalGeneration or "
+            f"LlamaForCausalLM, got {type(model).__name__}."
         )
     config: GenerationConfig = model.generation_config
     return config
@@ -132,10 +141,22 @@ def _refusal(name: str, value: object, how: str = "") -> str:
     )
 
 
-def _limit(config: GenerationConfig) -> int:
+def _start(config: GenerationConfig) -> int:
+    start = config.decoder_start_token_id
+    start = config.bos_token_id if start is None else start
+    if not isinstance(start, int):
+        raise ValueError(
+            "A search needs one token for the decoder to start from, but the generation config "
+            f"has decoder_start_token_id={start!r}; set it in `model.generation_config`."
+        )
+    return start
+
+
+def _limit(config: GenerationConfig, prompt: int) -> int:
+    """`max_length` counts the prompt, or the token that the decoder starts from."""
     if config.max_new_tokens is not None:
         return int(config.max_new_tokens)
-    return DEFAULT_NEW_TOKENS if config.max_length is None else int(config.max_length) - 1
+    return DEFAULT_NEW_TOKENS if config.max_length is None else int(config.max_length) - prompt
 
 
 def _forced_last(forced: int | list[int] | None) -> int | None:

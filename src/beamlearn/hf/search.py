@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import pad
@@ -10,8 +11,10 @@ from transformers import PreTrainedModel
 
 from ..search.beam_search import SearchResult
 from ..search.pooled_search import EarlyStopping, pooled_search
+from .modes import evaluating
 from .padding import as_tensors
-from .rules import Rules, rules_of, settings_of
+from .reading import flush_right
+from .rules import plain_rules_of, rules_of, settings_of
 from .scorer import HuggingFaceScorer
 from .space import HuggingFaceSpace
 
@@ -21,7 +24,7 @@ class Generated:
     """What a search with a model found, in the form in which `generate` returns it."""
 
     sequences: Int[Tensor, "batch k length"]
-    """Token ids from the start token on, best first; padding after the end."""
+    """Token ids from the start token or the prompt on, best first; padding after the end."""
     scores: Float[Tensor, "batch k"]
     """The log-probability of each, divided by its length to the power of the penalty."""
     result: SearchResult
@@ -40,9 +43,11 @@ def beam_search(
 ) -> Generated:
     """Find what `model.generate(num_beams=width, do_sample=False)` finds.
 
-    `input_ids` (and `attention_mask`, if given) are tensors, or lists of token ids of any lengths
-    as a tokenizer returns them, which are padded here: `beam_search(model, **tokenizer(texts),
-    width=4)` works.
+    `model` is an encoder-decoder, whose sources are given, or a causal model, whose prompts are;
+    these may be padded on either side. `input_ids` (and `attention_mask`, if given) are tensors,
+    or lists of token ids of any lengths as a tokenizer returns them, which are padded here:
+    `beam_search(model, **tokenizer(texts), width=4)` works. The mode of the model (training or
+    evaluation) stays as it is.
 
     `sequences.flatten(0, 1)` and `scores.flatten()` are what `generate` returns with
     `num_return_sequences=width`. What is None comes from the model's generation config, or else
@@ -81,18 +86,24 @@ def beam_search(
         length_penalty = 1.0 if config.length_penalty is None else config.length_penalty
     if early_stopping is None:
         early_stopping = config.early_stopping or False
-    rules = rules_of(model, max_new_tokens)
-    input_ids, attention_mask = as_tensors(input_ids, attention_mask, rules, model.device)
+    padding = plain_rules_of(model, 1).padding
+    input_ids, attention_mask = as_tensors(input_ids, attention_mask, padding, model.device)
+    rules = rules_of(model, max_new_tokens, prompt=input_ids.shape[-1])
     space = HuggingFaceSpace(input_ids, attention_mask, rules)
-    scorer = HuggingFaceScorer(model, length_power=length_penalty)
-    result = pooled_search(space, scorer, width, early_stopping=early_stopping)
-    return Generated(_sequences(result, rules), result.nbest_scores, result)
+    with evaluating(model):
+        scorer = HuggingFaceScorer(model, length_power=length_penalty)
+        result = pooled_search(space, scorer, width, early_stopping=early_stopping)
+    return Generated(_sequences(result, space), result.nbest_scores, result)
 
 
-def _sequences(result: SearchResult, rules: Rules) -> Int[Tensor, "batch k length"]:
-    """The start token, then the actions of all hypotheses."""
+def _sequences(result: SearchResult, space: HuggingFaceSpace) -> Int[Tensor, "batch k length"]:
+    """The start token or the prompt, then the actions of all hypotheses."""
     actions = result.trace.best_actions(result.nbest_scores.shape[1])
     taken = actions >= 0
     longest = int(taken.sum(dim=-1).max()) if len(result) else 0
-    tokens = actions.masked_fill(~taken, rules.padding)[..., :longest]
-    return pad(tokens, (1, 0), value=rules.start)
+    tokens = actions.masked_fill(~taken, space.rules.padding)[..., :longest]
+    if space.rules.start is not None:
+        return pad(tokens, (1, 0), value=space.rules.start)
+    prompts, there = flush_right(space.input_ids, space.attention_mask)
+    prompts = prompts.masked_fill(there == 0, space.rules.padding)
+    return torch.cat([prompts[:, None].expand(-1, tokens.shape[1], -1), tokens], dim=-1)

@@ -1,7 +1,6 @@
-"""The outputs of an encoder-decoder as a search space: one token id after another."""
+"""The outputs of a Hugging Face model as a search space: one token id after another."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import final
 
 import torch
@@ -11,27 +10,22 @@ from torch import Tensor
 from ..search.neighbors import Move
 from ..search.oracle import Oracle
 from ..search.space import Expansion, Finish, SearchSpace
+from ..tasks.transduction.space import TransductionPosition
 from .rules import Rules
 
 
-@dataclass(frozen=True)
-class Length:
-    """The nodes of a beam: every hypothesis that is not finished has equally many tokens."""
-
-    tokens: int
-
-
 @final
-class HuggingFaceSpace(SearchSpace[Length]):
-    """The outputs for a batch of sources, padded as a tokenizer pads them.
+class HuggingFaceSpace(SearchSpace[TransductionPosition]):
+    """The outputs for a batch of sources or prompts, padded as a tokenizer pads them.
 
-    An action is a token id. An output is the list of ids that were chosen: without the token
-    from which the decoder starts, with the one that ended it, and without padding, so that its
-    length is the one by which `length_power` divides. An output ends with an end token, or at
-    `max_new_tokens` with whatever comes there, as in `generate`.
+    An action is a token id. An output is the list of ids that were chosen: without the prompt or
+    the token from which the decoder starts, with the one that ended it, and without padding, so
+    that its length is the one by which `length_power` divides. An output ends with an end token,
+    or at its limit with whatever comes there, as in `generate`.
 
     Without `attention_mask` the padding tokens are left out, unless padding is also an end.
-    `costs` makes the oracle of the space, for training.
+    `limits` are those of each example, in place of `max_new_tokens` for all. `costs` makes the
+    oracle of the space, for training.
     """
 
     def __init__(
@@ -40,6 +34,7 @@ class HuggingFaceSpace(SearchSpace[Length]):
         attention_mask: Int[Tensor, "batch symbols"] | None,
         rules: Rules,
         *,
+        limits: Int[Tensor, " batch"] | None = None,
         finish: Finish = "pad",
         costs: "Callable[[HuggingFaceSpace], Oracle] | None" = None,
     ) -> None:
@@ -52,29 +47,34 @@ class HuggingFaceSpace(SearchSpace[Length]):
             attention_mask = torch.ones_like(input_ids)
             if rules.padding not in rules.ends:
                 attention_mask = (input_ids != rules.padding).long()
+        if limits is None:
+            limits = input_ids.new_full(input_ids.shape[:1], rules.max_new_tokens)
         self.input_ids, self.attention_mask, self.rules = input_ids, attention_mask, rules
-        self.finish, self.max_steps, self.costs = finish, rules.max_new_tokens, costs
+        self.finish, self.costs, self.limits = finish, costs, limits
+        self.shortest, self.max_steps = int(limits.min()), int(limits.max())
         self.ends = self._mask(rules.ends)
-        self.every = torch.ones_like(self.ends[..., :1])
         self.legal = None if not rules.banned else ~self._mask(rules.banned)
 
     def __len__(self) -> int:
         return self.input_ids.shape[0]
 
-    def initial(self) -> Length:
-        return Length(0)
+    def initial(self) -> TransductionPosition:
+        return TransductionPosition(torch.arange(len(self), device=self.limits.device), 0)
 
-    def expand(self, nodes: Length) -> Expansion:
-        last = nodes.tokens + 1 >= self.rules.max_new_tokens
-        forced = self._forced(nodes.tokens, last)
-        return Expansion(
-            self.rules.vocabulary,
-            self.every if last else self.ends,
-            self.legal if forced is None else self._mask([forced]),
-        )
+    def expand(self, nodes: TransductionPosition) -> Expansion:
+        rules = self.rules
+        first = nodes.length == 0 and rules.forced_first is not None
+        legal = self._mask([rules.forced_first]) if first else self.legal
+        if nodes.length + 1 < self.shortest:
+            return Expansion(rules.vocabulary, self.ends, legal)
+        full = (self.limits[nodes.examples] <= nodes.length + 1)[:, None, None]
+        if rules.forced_last is not None:
+            rest = torch.ones_like(self.ends) if legal is None else legal
+            legal = torch.where(full, self._mask([rules.forced_last]), rest)
+        return Expansion(rules.vocabulary, self.ends | full, legal)
 
-    def advance(self, nodes: Length, move: Move) -> Length:
-        return Length(nodes.tokens + 1)
+    def advance(self, nodes: TransductionPosition, move: Move) -> TransductionPosition:
+        return TransductionPosition(move.keep(nodes.examples), nodes.length + 1)
 
     def outputs(self, examples: Sequence[int], actions: Sequence[Sequence[int]]) -> list[list[int]]:
         """Token ids, the one that ended the output included."""
@@ -83,13 +83,7 @@ class HuggingFaceSpace(SearchSpace[Length]):
     def oracle(self) -> Oracle:
         return super().oracle() if self.costs is None else self.costs(self)
 
-    def _forced(self, tokens: int, last: bool) -> int | None:
-        """The only token that may come next, if there is one; at the limit the last one wins."""
-        if last and self.rules.forced_last is not None:
-            return self.rules.forced_last
-        return self.rules.forced_first if tokens == 0 else None
-
-    def _mask(self, tokens: Sequence[int]) -> Bool[Tensor, "1 1 a"]:
+    def _mask(self, tokens: Sequence[int | None]) -> Bool[Tensor, "1 1 a"]:
         mask = torch.zeros(
             1, 1, self.rules.vocabulary, dtype=torch.bool, device=self.input_ids.device
         )

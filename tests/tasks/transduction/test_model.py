@@ -14,6 +14,7 @@ import beamlearn as bl
 from beamlearn.losses import LOSSES
 from beamlearn.tasks.task import Model
 from beamlearn.tasks.transduction.edit import EditOracle
+from beamlearn.tasks.transduction.exact_match import ExactMatchOracle
 from beamlearn.tasks.transduction.hamming import PaddedHammingOracle
 from beamlearn.tasks.transduction.ngrams import BleuOracle, ChrfOracle
 from beamlearn.tasks.transduction.pairs import Pairs
@@ -135,6 +136,7 @@ WEIGHTS = {"insertion": 1, "deletion": 3, "substitution": 2}
 COSTS = [
     ("edit", WEIGHTS, EditOracle, edit),
     ("hamming", {}, PaddedHammingOracle, hamming),
+    ("exact", {}, ExactMatchOracle, lambda output, right: float(output != right)),
     ("bleu", {}, BleuOracle, lost_bleu),
     ("chrf", {}, ChrfOracle, lost_chrf),
 ]

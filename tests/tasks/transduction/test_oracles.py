@@ -14,6 +14,7 @@ import beamlearn as bl
 from beamlearn.search.brute_force import actions_to, levels
 from beamlearn.tasks.transduction import ngrams
 from beamlearn.tasks.transduction.edit import EditOracle, edit_distance
+from beamlearn.tasks.transduction.exact_match import ExactMatchOracle, exact_match
 from beamlearn.tasks.transduction.hamming import PaddedHammingOracle, padded_hamming
 from beamlearn.tasks.transduction.ngrams import BleuOracle, ChrfOracle
 from beamlearn.tasks.transduction.space import END, UNSEEN, TransductionExample, TransductionSpace
@@ -117,7 +118,11 @@ finishes = st.sampled_from(["pad", "first"])
 def oracles(draw, exact=False):
     """A way to cost outputs."""
     edits = draw(triples)
-    makers = [lambda batch: lambda space: EditOracle(space, *edits), lambda _: PaddedHammingOracle]
+    makers = [
+        lambda batch: lambda space: EditOracle(space, *edits),
+        lambda _: PaddedHammingOracle,
+        lambda _: ExactMatchOracle,
+    ]
     if not exact:
         makers += [
             lambda _: BleuOracle,
@@ -201,6 +206,20 @@ def test_padded_hamming_costs_are_minima_over_all_completions(batch):
     check = bl.check_oracle(space, cost=batch.cost(by_the_book.padded_hamming))
     assert check.exhaustive
     assert check.mistakes == []
+
+
+@settings(max_examples=60)
+@given(batches())
+def test_exact_match_costs_are_minima_over_all_completions(batch):
+    space = batch.space(ExactMatchOracle)
+    check = bl.check_oracle(space, cost=batch.cost(exact_match))
+    assert check.exhaustive
+    assert check.mistakes == []
+
+
+def test_an_output_matches_or_not():
+    assert exact_match((1, 2), [1, 2]) == 0
+    assert exact_match([], [1]) == exact_match([2, 1], [1, 2]) == 1
 
 
 @pytest.mark.parametrize("costs", [EditOracle, PaddedHammingOracle])

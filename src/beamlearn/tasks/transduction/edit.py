@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ...search.neighbors import Move
 from ...search.oracle import Oracle
-from .space import END, TransductionPosition, TransductionSpace
+from .space import END, Targets, TransductionPosition
 
 
 @final
@@ -36,7 +36,7 @@ class EditOracle(Oracle):
 
     def __init__(
         self,
-        space: TransductionSpace,
+        space: Targets,
         insertion: float = 1.0,
         deletion: float = 1.0,
         substitution: float = 1.0,

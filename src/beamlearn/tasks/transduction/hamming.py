@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ...search.neighbors import Move
 from ...search.oracle import Oracle
-from .space import END, TransductionPosition, TransductionSpace
+from .space import END, Targets, TransductionPosition
 
 
 @final
@@ -30,7 +30,7 @@ class PaddedHammingOracle(Oracle):
     """Is the cheapest neighbor unique all along the path of the references, whatever the scores?
     True if there is one reference each, which can be produced."""
 
-    def __init__(self, space: TransductionSpace) -> None:
+    def __init__(self, space: Targets) -> None:
         self.actions, self.references = space.actions, space.references
         limits = space.limits if space.actions > 1 else torch.zeros_like(space.limits)
         # One more place, behind the end of all references, where nothing is right.

@@ -13,6 +13,7 @@ from ...learning.iterates import Mixture
 from ...search.oracle import Oracle
 from ...search.scorer import Scorer
 from .edit import EditOracle, edit_distance
+from .exact_match import ExactMatchOracle, exact_match
 from .hamming import PaddedHammingOracle, padded_hamming
 from .ngrams import BleuOracle, ChrfOracle
 from .recurrent import RecurrentTransducer
@@ -97,7 +98,7 @@ class Transducer:
         """What an output costs by one reference, where that is a distance."""
         if self.settings.cost == "edit":
             return lambda output, reference: edit_distance(output, reference, *self.edits)
-        return padded_hamming if self.settings.cost == "hamming" else None
+        return {"hamming": padded_hamming, "exact": exact_match}.get(self.settings.cost)
 
     @property
     def edits(self) -> tuple[float, float, float]:
@@ -109,6 +110,7 @@ class Transducer:
         makers: dict[str, Callable[[], Oracle]] = {
             "edit": lambda: EditOracle(space, *self.edits),
             "hamming": lambda: PaddedHammingOracle(space),
+            "exact": lambda: ExactMatchOracle(space),
             "bleu": lambda: BleuOracle(space),
             "chrf": lambda: ChrfOracle(space, self.spelling),
         }

@@ -14,7 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 from ...search.neighbors import Move
 from ...search.oracle import Oracle
 from .ngram_tables import FIRST, NOTHING, STRANGE, Counted, NgramTables, tables_of
-from .space import END, References, TransductionPosition, TransductionSpace
+from .space import END, References, Targets, TransductionPosition
 
 ENTRIES_AT_ONCE = 1 << 24
 """Neighbors are costed in parts whose tables have no more entries than about this."""
@@ -50,7 +50,7 @@ class NgramOracle(Oracle):
     orders: int
 
     def __init__(
-        self, space: TransductionSpace, spelling: Sequence[Sequence[int]] | Int[Tensor, "a longest"]
+        self, space: Targets, spelling: Sequence[Sequence[int]] | Int[Tensor, "a longest"]
     ) -> None:
         self.actions = space.actions
         self.limits = space.limits if space.actions > 1 else torch.zeros_like(space.limits)
@@ -137,7 +137,7 @@ class BleuOracle(NgramOracle):
 
     orders = 4
 
-    def __init__(self, space: TransductionSpace) -> None:
+    def __init__(self, space: Targets) -> None:
         super().__init__(space, torch.arange(space.actions)[:, None])
 
     def metric(self, agreement: Agreement) -> Float[Tensor, "batch k refs ends"]:

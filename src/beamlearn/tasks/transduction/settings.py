@@ -38,8 +38,8 @@ class TransducerSettings(ModelSettings):
     """Number of attention heads of a transformer."""
     feedforward: Size = 512
     """Size of the feedforward layers of a transformer."""
-    cost: Literal["edit", "hamming", "bleu", "chrf"] = "edit"
-    """Cost to minimize: edit distance, number of wrong positions, 1 - BLEU or 1 - chrF."""
+    cost: Literal["edit", "hamming", "exact", "bleu", "chrf"] = "edit"
+    """Cost to minimize: edit distance, wrong positions, wrong outputs, 1 - BLEU or 1 - chrF."""
     insertion: Weight = 1.0
     """Cost of an extra token in the edit distance."""
     deletion: Weight = 1.0

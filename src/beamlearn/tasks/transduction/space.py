@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import final
+from typing import Protocol, final, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Int
@@ -54,6 +54,23 @@ class References:
     lengths: Int[Tensor, "batch refs"]
     there: Bool[Tensor, "batch refs"]
     """Which of them exist; every example has at least one."""
+
+
+@runtime_checkable
+class Targets(Protocol):
+    """What completion costs depend on, whatever model writes the outputs."""
+
+    @property
+    def actions(self) -> int:
+        """How many actions there are, `END` among them."""
+
+    @property
+    def limits(self) -> Int[Tensor, " batch"]:
+        """How many tokens an output may have."""
+
+    @property
+    def references(self) -> References:
+        """The right outputs."""
 
 
 @final

@@ -86,7 +86,7 @@ class TransductionTask(TaskSpec[TransductionExperiment, Pairs, Transducer]):
     ) -> float:
         """The share of wrong outputs; the cost where words or subwords make few of them right."""
         settings = model.settings
-        if settings.target_tokens != "characters" or settings.cost not in ("edit", "hamming"):
+        if settings.target_tokens != "characters" or settings.cost in ("bleu", "chrf"):
             return found.cost
         return float((found.costs > 0).double().mean())
 

@@ -1,0 +1,108 @@
+"""Settings of training with the beam, beside those of transformers."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from transformers import Seq2SeqTrainingArguments, TrainingArguments
+
+from ..algorithms import JOINT
+from ..check import check_choice, check_width
+from ..losses import SURROGATES
+from ..strategies import Interpolate, Strategy, as_strategy
+from .costs import COSTS
+
+
+def setting(default: Any, description: str) -> Any:
+    """A field with the help that `HfArgumentParser` shows."""
+    return field(default=default, metadata={"help": description})
+
+
+@dataclass
+class BeamArguments:
+    """How a round of training uses the beam.
+
+    The default is this library's own: the likelihood of the labels, and with a small weight the
+    loss along the beams that the model finds.
+    """
+
+    beam_width: int = setting(4, "Number of hypotheses in the beam.")
+    beam_strategy: str = setting(
+        "continue", "Which beams are visited: oracle, stop, reset, continue or interpolate."
+    )
+    beam_beta: float | None = setting(
+        None, "Probability of following the oracle at each step, for the strategy interpolate."
+    )
+    beam_loss: str = setting(JOINT.loss.__name__, "Surrogate loss at each visited beam.")
+    beam_best: str = setting(
+        JOINT.best, "What a loss takes for best among equally cheap: all, best_scored or first."
+    )
+    beam_cost: str = setting(
+        "edit", "Cost of an output's tokens: edit, hamming, exact, bleu or chrf."
+    )
+    beam_weight: float | None = setting(
+        JOINT.beam_weight, "Weight of the beam's loss beside the likelihood. None: the beam alone."
+    )
+    beam_start: float = setting(0.0, "Share of all steps that train by likelihood alone.")
+    beam_every: int = setting(1, "After that, the beam takes part in every so many steps.")
+    beam_extra_tokens: int = setting(
+        10, "Number of tokens by which an output may be longer than its longest reference."
+    )
+
+    @property
+    def strategy(self) -> Strategy:
+        """The strategy of that name."""
+        if (self.beam_strategy == "interpolate") != (self.beam_beta is not None):
+            raise ValueError(
+                "`beam_beta` goes with the strategy interpolate, and only with it, got "
+                f"beam_strategy={self.beam_strategy!r} and beam_beta={self.beam_beta}; give both "
+                "or neither."
+            )
+        if self.beam_beta is not None:
+            return Interpolate(self.beam_beta)
+        return as_strategy(self.beam_strategy)
+
+    def check(self) -> None:
+        """Refuse what cannot be meant."""
+        check_width(self.beam_width, "beam_width")
+        self.strategy  # noqa: B018 (it is checked as it is made)
+        check_choice(self.beam_loss, SURROGATES, "beam_loss")
+        check_choice(self.beam_cost, COSTS, "beam_cost")
+        check_choice(self.beam_best, ("all", "best_scored", "first"), "beam_best")
+        if self.beam_weight is not None and not self.beam_weight >= 0:
+            raise ValueError(f"`beam_weight` must be at least 0, got {self.beam_weight}.")
+        if not 0 <= self.beam_start <= 1:
+            raise ValueError(f"`beam_start` must be from 0 to 1, got {self.beam_start}.")
+        if self.beam_every < 1:
+            raise ValueError(f"`beam_every` must be at least 1, got {self.beam_every}.")
+        if self.beam_extra_tokens < 0:
+            raise ValueError(
+                f"`beam_extra_tokens` must be at least 0, got {self.beam_extra_tokens}."
+            )
+
+
+@dataclass
+class BeamSeq2SeqConfig(BeamArguments, Seq2SeqTrainingArguments):
+    """`Seq2SeqTrainingArguments`, and how training uses the beam.
+
+    With `predict_with_generate`, evaluation decodes with `beam_width` beams unless
+    `generation_num_beams` says otherwise.
+
+    >>> config = BeamSeq2SeqConfig(output_dir="out", beam_width=4, report_to="none")
+    >>> config.beam_weight, config.generation_num_beams
+    (0.1, 4)
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()  # type: ignore[no-untyped-call]  # theirs to type
+        self.check()
+        if self.generation_num_beams is None:
+            self.generation_num_beams = self.beam_width
+
+
+@dataclass
+class BeamConfig(BeamArguments, TrainingArguments):
+    """`TrainingArguments`, and how training uses the beam."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()  # type: ignore[no-untyped-call]  # theirs to type
+        self.check()

@@ -1,0 +1,188 @@
+"""What a batch costs in training: the likelihood of its labels, and losses along beams."""
+
+from dataclasses import dataclass
+from inspect import signature
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from ..learning.collect import beam_trajectory
+from ..losses import SURROGATES, Loss, with_options
+from ..search.beam_search import beam_search
+from .batches import Batch
+from .config import BeamArguments
+from .costs import NO_LABEL, TokenCosts
+from .modes import evaluating
+from .rules import plain_rules_of
+from .scorer import HuggingFaceScorer
+from .space import HuggingFaceSpace
+from .string_costs import StringCost, string_costs
+from .tree import Tree, columns_of
+from .tree_scores import tree_scores_of
+
+
+@dataclass(frozen=True)
+class Incurred:
+    """The losses of a batch, with their gradient, and what was seen on the way."""
+
+    likelihoods: Float[Tensor, ""] | None
+    """Minus the log-probability of all labels; None: it was not asked for."""
+    losses: Float[Tensor, " batch"]
+    """Along the beams of each example."""
+    costs: Float[Tensor, " batch"]
+    """Those of the outputs that were found."""
+    increases: Float[Tensor, " batch"]
+    """How often the learned policy raises the cost."""
+    on_policy: Float[Tensor, " batch"]
+    """Whether all beams are the learned policy's own."""
+
+
+class BeamObjective:
+    """The loss of this library for a Hugging Face model, whatever loop it is trained in.
+
+    Beams are searched without gradients, with the model in evaluation mode; it then scores all
+    visited beams and the labels in one forward pass, in the mode in which it was found.
+
+    `cost` is a function of an output and a reference, both as text, in place of `beam_cost`. It
+    is asked about complete outputs only, so that the loss has to be `minimum_risk`.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        settings: BeamArguments,
+        tokenizer: PreTrainedTokenizerBase | None = None,
+        *,
+        cost: StringCost | None = None,
+        label_smoothing: float = 0.0,
+    ) -> None:
+        self.model, self.settings, self.tokenizer = model, settings, tokenizer
+        self.cost, self.label_smoothing = cost, label_smoothing
+        self.strategy = settings.strategy
+        self.loss = _loss(settings)
+        self.costs = TokenCosts(settings.beam_cost, tokenizer)  # type: ignore[arg-type]  # checked
+        self.tree_scores = tree_scores_of(model)
+        encoder_decoder = model.config.is_encoder_decoder
+        self.batch_of = Batch.for_encoder_decoder if encoder_decoder else Batch.for_causal
+        if cost is not None:
+            _check_cost(self.loss, tokenizer)
+
+    def __call__(
+        self, batch: Batch, model: nn.Module | None = None, *, round: int = 1, seed: int = 0
+    ) -> Incurred:
+        """What a batch incurs; `model` is the one that is trained, where that is wrapped."""
+        model = self.model if model is None else model
+        space = self._space(batch)
+        incur = self._along_beams if self.cost is None else self._over_outputs
+        return incur(batch, model, space, round, seed)
+
+    def _space(self, batch: Batch) -> HuggingFaceSpace:
+        lengths = (batch.references != NO_LABEL).sum(dim=-1).amax(dim=-1)
+        limits = lengths + self.settings.beam_extra_tokens
+        rules = plain_rules_of(self.model, int(limits.max()))
+        costs = self.costs.of(batch.references) if self.cost is None else None
+        ids, mask = batch.inputs["input_ids"], batch.inputs["attention_mask"]
+        return HuggingFaceSpace(ids, mask, rules, limits=limits, costs=costs)
+
+    def _along_beams(
+        self, batch: Batch, model: nn.Module, space: HuggingFaceSpace, round: int, seed: int
+    ) -> Incurred:
+        """Losses along the trajectory of the strategy."""
+        with torch.no_grad(), evaluating(self.model):
+            scorer = HuggingFaceScorer(self.model)
+            path = beam_trajectory(
+                space,
+                scorer,
+                self.settings.beam_width,
+                strategy=self.strategy,
+                round=round,
+                generator=torch.Generator(space.limits.device).manual_seed(seed),
+            )
+        tree = self._labels(batch, space)
+        first = len(tree)
+        logits = self.tree_scores(model, batch.inputs, tree.with_visits(path.visits))
+        beams = zip(path.visits.slots, columns_of(path.visits, first), strict=True)
+        numbers = (logits[here.examples, columns].float() for here, columns in beams)
+        return Incurred(
+            self._likelihood(logits, batch),
+            path.rescored(scorer, numbers).losses(self.loss),
+            path.final_costs,
+            path.increases.float(),
+            path.on_policy.float(),
+        )
+
+    def _over_outputs(
+        self, batch: Batch, model: nn.Module, space: HuggingFaceSpace, round: int, seed: int
+    ) -> Incurred:
+        """The loss over the outputs that a search finds."""
+        assert self.cost is not None
+        assert self.tokenizer is not None
+        with torch.no_grad(), evaluating(self.model):
+            found = beam_search(space, HuggingFaceScorer(self.model), self.settings.beam_width)
+        there = found.nbest_mask
+        outputs = found.trace.best_actions(there.shape[1])
+        costs = string_costs(self.cost, self.tokenizer, outputs, there, batch.references)
+        tree = self._labels(batch, space)
+        first = len(tree)
+        logits = self.tree_scores(model, batch.inputs, tree.with_outputs(outputs[..., :-1]))
+        scores = _log_probabilities(logits, outputs, first)
+        losses = self.loss(scores, costs, self.settings.beam_width, there)
+        never = torch.zeros_like(losses)
+        return Incurred(self._likelihood(logits, batch), losses, costs[:, 0], never, never + 1)
+
+    def _labels(self, batch: Batch, space: HuggingFaceSpace) -> Tree:
+        """A tree of the labels, if likelihood is asked for, as far as something follows them."""
+        start = space.rules.start
+        roots = batch.inputs["input_ids"][:, -1]  # of a causal model, and not read again
+        roots = roots if start is None else torch.full_like(roots, start)
+        tree = Tree.bare(roots)
+        if self.settings.beam_weight is None:
+            return tree
+        return tree.with_outputs(batch.labels[:, None, :-1])
+
+    def _likelihood(self, logits: Float[Tensor, "batch columns a"], batch: Batch) -> Tensor | None:
+        if self.settings.beam_weight is None:
+            return None
+        length = batch.labels.shape[1]
+        return cross_entropy(
+            logits[:, :length].float().flatten(0, 1),
+            batch.labels.flatten(),
+            ignore_index=NO_LABEL,
+            reduction="sum",
+            label_smoothing=self.label_smoothing,
+        )
+
+
+def _loss(settings: BeamArguments) -> Loss:
+    """The loss that the settings name; what is best among equals is for losses that ask for it."""
+    loss = SURROGATES[settings.beam_loss]
+    if settings.beam_best == "first" or "best" not in signature(loss).parameters:
+        return loss
+    return with_options(loss, best=settings.beam_best)
+
+
+def _check_cost(loss: Loss, tokenizer: PreTrainedTokenizerBase | None) -> None:
+    if tokenizer is None:
+        raise ValueError("`cost` needs a tokenizer, to read outputs; pass it, too.")
+    if not loss.final:
+        able = ", ".join(name for name, known in SURROGATES.items() if known.final)
+        raise ValueError(
+            f"`cost` is only known for complete outputs, but the loss {loss.__name__!r} compares "
+            f"beginnings of them; set `beam_loss` to {able}, or leave `cost` out and choose a "
+            "`beam_cost`."
+        )
+
+
+def _log_probabilities(
+    logits: Float[Tensor, "batch columns a"], outputs: Int[Tensor, "batch k length"], first: int
+) -> Float[Tensor, "batch k"]:
+    """Those of whole outputs, whose branches begin at column `first`."""
+    _, k, length = outputs.shape
+    branches = logits[:, first:].unflatten(1, (k, length - 1))
+    every = torch.cat([logits[:, None, :1].expand(-1, k, -1, -1), branches], dim=2)
+    chosen = outputs.clamp(min=0)[..., None]
+    numbers = every.float().log_softmax(dim=-1).gather(-1, chosen)[..., 0]
+    return numbers.masked_fill(outputs < 0, 0.0).sum(dim=-1)
