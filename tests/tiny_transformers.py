@@ -3,6 +3,9 @@
 from functools import cache
 
 import torch
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import WhitespaceSplit
 from transformers import (
     BartConfig,
     BartForConditionalGeneration,
@@ -12,6 +15,7 @@ from transformers import (
     LlamaForCausalLM,
     MarianConfig,
     MarianMTModel,
+    PreTrainedTokenizerFast,
     Qwen2Config,
     Qwen2ForCausalLM,
     T5Config,
@@ -98,3 +102,14 @@ def sources(model, lengths=(7, 2, 5, 4)):
     mask = (torch.arange(7) < torch.tensor(lengths)[:, None]).long()
     mask = mask if model.config.is_encoder_decoder else mask.flip(-1)
     return ids.masked_fill(mask == 0, model.generation_config.pad_token_id), mask
+
+
+def tokenizer(words):
+    """One token for each word: those that are special, then these, from 3 on."""
+    special = {"<pad>": 0, "</s>": 1, "<unk>": 2}
+    numbers = special | {word: number for number, word in enumerate(words, 3)}
+    model = Tokenizer(WordLevel(numbers, unk_token="<unk>"))
+    model.pre_tokenizer = WhitespaceSplit()
+    return PreTrainedTokenizerFast(
+        tokenizer_object=model, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
+    )

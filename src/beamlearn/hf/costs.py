@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, final, get_args
+from typing import Any, final
 
 import torch
 from jaxtyping import Float, Int
@@ -26,8 +26,7 @@ from ..tasks.transduction.space import (
 from .rules import Rules
 from .space import HuggingFaceSpace
 
-CostName = Literal["edit", "hamming", "exact", "bleu", "chrf"]
-COSTS = get_args(CostName)
+COSTS = ("edit", "hamming", "exact", "bleu", "chrf")
 NO_LABEL = -100
 """What fills up labels, and stands where nothing is to be learned."""
 
@@ -106,7 +105,7 @@ class TokenCosts:
     `chrf` needs the tokenizer, to know the characters of each token.
     """
 
-    def __init__(self, name: CostName, tokenizer: PreTrainedTokenizerBase | None = None) -> None:
+    def __init__(self, name: str, tokenizer: PreTrainedTokenizerBase | None = None) -> None:
         check_choice(name, COSTS, "cost")
         self.name, self.tokenizer = name, tokenizer
         self.spelling: list[list[int]] | None = None
@@ -126,7 +125,7 @@ class TokenCosts:
         return oracle
 
     def _inner(self, targets: Targets) -> Oracle:
-        makers: dict[CostName, Callable[[], Oracle]] = {
+        makers: dict[str, Callable[[], Oracle]] = {
             "edit": lambda: EditOracle(targets),
             "hamming": lambda: PaddedHammingOracle(targets),
             "exact": lambda: ExactMatchOracle(targets),

@@ -63,7 +63,7 @@ class BeamObjective:
         self.cost, self.label_smoothing = cost, label_smoothing
         self.strategy = settings.strategy
         self.loss = _loss(settings)
-        self.costs = TokenCosts(settings.beam_cost, tokenizer)  # type: ignore[arg-type]  # checked
+        self.costs = TokenCosts(settings.beam_cost, tokenizer)
         self.tree_scores = tree_scores_of(model)
         encoder_decoder = model.config.is_encoder_decoder
         self.batch_of = Batch.for_encoder_decoder if encoder_decoder else Batch.for_causal
