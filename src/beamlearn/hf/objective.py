@@ -20,7 +20,7 @@ from .rules import plain_rules_of
 from .scorer import HuggingFaceScorer
 from .space import HuggingFaceSpace
 from .string_costs import StringCost, string_costs
-from .tree import Tree, columns_of
+from .tree import Tree, widths_of
 from .tree_scores import tree_scores_of
 
 
@@ -104,10 +104,11 @@ class BeamObjective:
         tree = self._labels(batch, space)
         first = len(tree)
         logits = self.tree_scores(model, batch.inputs, tree.with_visits(path.visits))
-        beams = zip(path.visits.slots, columns_of(path.visits, first), strict=True)
-        numbers = (logits[here.examples, columns].float() for here, columns in beams)
+        labels, *beams = logits.split([first, *widths_of(path.visits)], dim=1)
+        first_and_rest = zip(path.visits.slots, [labels[:, :1], *beams], strict=True)
+        numbers = (_rows(part, here.examples).float() for here, part in first_and_rest)
         return Incurred(
-            self._likelihood(logits, batch),
+            self._likelihood(labels, batch),
             path.rescored(scorer, numbers).losses(self.loss),
             path.final_costs,
             path.increases.float(),
@@ -128,10 +129,11 @@ class BeamObjective:
         tree = self._labels(batch, space)
         first = len(tree)
         logits = self.tree_scores(model, batch.inputs, tree.with_outputs(outputs[..., :-1]))
-        scores = _log_probabilities(logits, outputs, first)
+        labels, branches = logits.tensor_split([first], dim=1)
+        scores = _log_probabilities(labels[:, :1], branches, outputs)
         losses = self.loss(scores, costs, self.settings.beam_width, there)
         never = torch.zeros_like(losses)
-        return Incurred(self._likelihood(logits, batch), losses, costs[:, 0], never, never + 1)
+        return Incurred(self._likelihood(labels, batch), losses, costs[:, 0], never, never + 1)
 
     def _labels(self, batch: Batch, space: HuggingFaceSpace) -> Tree:
         """A tree of the labels, if likelihood is asked for, as far as something follows them."""
@@ -143,12 +145,11 @@ class BeamObjective:
             return tree
         return tree.with_outputs(batch.labels[:, None, :-1])
 
-    def _likelihood(self, logits: Float[Tensor, "batch columns a"], batch: Batch) -> Tensor | None:
+    def _likelihood(self, logits: Float[Tensor, "batch length a"], batch: Batch) -> Tensor | None:
         if self.settings.beam_weight is None:
             return None
-        length = batch.labels.shape[1]
         return cross_entropy(
-            logits[:, :length].float().flatten(0, 1),
+            logits.float().flatten(0, 1),
             batch.labels.flatten(),
             ignore_index=NO_LABEL,
             reduction="sum",
@@ -176,13 +177,22 @@ def _check_cost(loss: Loss, tokenizer: PreTrainedTokenizerBase | None) -> None:
         )
 
 
+def _rows(
+    logits: Float[Tensor, "all k a"], examples: Int[Tensor, " batch"]
+) -> Float[Tensor, "batch k a"]:
+    """Those of some examples; not copied where that is all of them."""
+    return logits if len(examples) == len(logits) else logits.index_select(0, examples)
+
+
 def _log_probabilities(
-    logits: Float[Tensor, "batch columns a"], outputs: Int[Tensor, "batch k length"], first: int
+    first: Float[Tensor, "batch 1 a"],
+    branches: Float[Tensor, "batch columns a"],
+    outputs: Int[Tensor, "batch k length"],
 ) -> Float[Tensor, "batch k"]:
-    """Those of whole outputs, whose branches begin at column `first`."""
+    """Those of whole outputs, from the logits of their first token and of the others."""
     _, k, length = outputs.shape
-    branches = logits[:, first:].unflatten(1, (k, length - 1))
-    every = torch.cat([logits[:, None, :1].expand(-1, k, -1, -1), branches], dim=2)
+    others = branches.unflatten(1, (k, length - 1))
+    every = torch.cat([first[:, None].expand(-1, k, -1, -1), others], dim=2)
     chosen = outputs.clamp(min=0)[..., None]
     numbers = every.float().log_softmax(dim=-1).gather(-1, chosen)[..., 0]
     return numbers.masked_fill(outputs < 0, 0.0).sum(dim=-1)

@@ -1,6 +1,5 @@
 """Trees of tokens: all beginnings of outputs that a model is to score, each token once."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -49,7 +48,7 @@ class Tree:
     def with_visits(self, visits: Visits) -> "Tree":
         """With all nodes of a trajectory that were extended, transition by transition."""
         batch, device = len(visits.actions), visits.actions.device
-        widths = [beams.nodes.shape[1] for beams in visits.slots[1:]]
+        widths = widths_of(visits)
         nodes = torch.zeros(batch, sum(widths), dtype=torch.long, device=device)
         place = 0
         for width, beams in zip(widths, visits.slots[1:], strict=True):
@@ -106,10 +105,6 @@ class Paths:
     """A row on which the node in each column of the tree lies; 0 where there is none."""
 
 
-def columns_of(visits: Visits, first: int) -> Iterator[slice]:
-    """The columns of the beams of each transition, where those of the visits begin at `first`."""
-    yield slice(0, 1)
-    for beams in visits.slots[1:]:
-        width = beams.nodes.shape[1]
-        yield slice(first, first + width)
-        first += width
+def widths_of(visits: Visits) -> list[int]:
+    """How many columns the beams of each transition have; the first one is at the root."""
+    return [beams.nodes.shape[1] for beams in visits.slots[1:]]
