@@ -150,6 +150,7 @@ def test_the_page_on_transduction_works_as_printed(capsys):
     assert float(printed[1].split()[0]) > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_shape_checks")
 def test_the_page_on_parsing_works_as_printed(capsys):
     names = {}

@@ -108,6 +108,7 @@ def test_in_words(proven, capsys):
         assert part in text
 
 
+@pytest.mark.slow
 def test_regret_selection_test_loss_and_figure(proven, files, capsys, tmp_path):
     figure = tmp_path / "bound.svg"
     found = told(

@@ -178,6 +178,7 @@ def test_json_lines(trained, blind, capsys):
             )
 
 
+@pytest.mark.slow
 def test_very_short_and_very_long_sentences(trained, tmp_path, capsys):
     for words in (["Go"], ["the", "dog", "saw"] * 100):
         path = tmp_path / "in.conllu"

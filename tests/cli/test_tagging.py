@@ -491,11 +491,13 @@ def test_a_folder_that_cannot_be_made(tmp_path, capsys):
 
 def test_divergence_is_told(tmp_path, capsys):
     assert train(tmp_path, "--learning-rate", 1e30, "--batch-size", 2) == 2
-    told = "diverged after round 1: in round 2 the scorer gave nan to a neighbor of example 0;"
-    assert told in (found := capsys.readouterr().err)
+    found = capsys.readouterr().err
+    # Which number is the first that is not finite depends on how the processor rounds.
+    found_at = r"Training diverged after round \d: in round \d the (scorer|gradient) .* example 0"
+    assert re.search(found_at, found)
     assert found.endswith("start again with a smaller --learning-rate or --clip.\n")
     assert beamlearn("train", "tag", "--resume", "--out", tmp_path / "run") == 2
-    assert told in capsys.readouterr().err  # the folder can still be read
+    assert re.search(found_at, capsys.readouterr().err)  # the folder can still be read
 
 
 def test_after_divergence_the_best_epoch_can_be_used(tmp_path, capsys, monkeypatch):

@@ -44,6 +44,7 @@ def test_definition(data):
         assert ("R" in sides) == any(heads[i - 1] == word for i in range(word + 1, n + 1))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_shape_checks")  # a check per word takes its time
 def test_english_has_199():
     document = read_document(shared("ud-english-ewt/train.conllu.gz"))

@@ -90,6 +90,7 @@ def test_predictions_have_the_form_of_y(fitted):
     assert fitted.score(X, fitted.predict(X)) == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", ["arc-eager", "arc-standard", "covington"])
 def test_other_systems_learn_and_come_back(system, tmp_path):
     parser = tiny(system=system, epochs=3).fit(X, Y)
@@ -278,6 +279,7 @@ def test_relations_that_no_file_can_hold(relation):
         tiny().fit([["a", "b"]], [[(2, relation), (0, "root")]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"lookahead": 0}, {"lookahead": 2, "tags": "upos"}])
 def test_a_stream_gives_the_answers_of_predict(options, tmp_path):
     data = TAGGED if "tags" in options else X

@@ -275,7 +275,7 @@ def test_probabilities_of_all_labels(fitted):
         columns = [fitted.classes_.index(label) for label in labels]
         assert table[np.arange(len(labels)), columns] == pytest.approx(np.array(sure))
     (alone,) = fitted.predict_proba([X[2]], width=4)
-    assert np.array_equal(alone, found[0])
+    assert alone == pytest.approx(found[0], rel=1e-4)  # up to the rounding of the network
     (greedy,) = fitted.predict_proba([X[2]], width=1)
     assert set(greedy.flatten()) == {0.0, 1.0}
 

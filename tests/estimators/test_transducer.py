@@ -92,6 +92,7 @@ def test_spaces_between_words_do_not_count(fitted):
     assert fitted.score(X, [f" {text}  ".replace(" ", "  ") for text in Y]) == fitted.score(X, Y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [

@@ -152,6 +152,7 @@ def test_layers_may_be_computed_twice(kind, tmp_path):
     assert_close(two, one)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["t5", "llama"])
 def test_batches_may_be_accumulated(kind, tmp_path):
     """All labels of the accumulated batches weigh the same."""

@@ -180,6 +180,7 @@ def test_widths_that_are_equally_good():
     )
 
 
+@pytest.mark.slow
 def test_a_run_is_named_wherever_one_stands(a_run, tmp_path, monkeypatch):
     for place, given, again in (
         (a_run, ".", "../run-again"),
@@ -434,6 +435,7 @@ def test_nothing_finished(compared, tmp_path):
     assert "It broke &lt;b&gt;off&lt;/b&gt;." in text
 
 
+@pytest.mark.slow
 def test_equal_folders_give_equal_pages(compared, a_run, tmp_path):
     for folder in (compared, a_run):
         one, two = (written(folder, tmp_path / name) for name in ("one.html", "two.html"))
@@ -473,6 +475,7 @@ def test_of_several_figures_no_two_have_the_same_names(compared, tmp_path):
     assert "<style" not in text.partition("<body")[2]
 
 
+@pytest.mark.slow
 def test_the_page_is_that_of_the_folder_unless_told_otherwise(a_run, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(a_run, copy)
@@ -482,6 +485,7 @@ def test_the_page_is_that_of_the_folder_unless_told_otherwise(a_run, tmp_path):
     assert (tmp_path / "new" / "a.html").exists()
 
 
+@pytest.mark.slow
 def test_a_validation_file_that_was_changed(a_run, tmp_path, capsys):
     copy = tmp_path / "copy"
     shutil.copytree(a_run, copy)
@@ -595,6 +599,7 @@ def test_what_a_run_proves(module_without_shape_checks, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_why_a_run_proves_nothing(a_run, module_without_shape_checks, tmp_path):
     meant = make_run(tmp_path, "--stream")
     text = written(meant, tmp_path / "page.html", "--widths", "1")

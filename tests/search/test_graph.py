@@ -101,6 +101,7 @@ def test_networkx():
         bl.GraphSpace.from_networkx(graph, "z")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_shape_checks")  # for their time
 def test_deep_paths_do_not_exhaust_the_stack():
     space = bl.GraphSpace(0, lambda n: [n + 1] if n < 1500 else [], step_cost=lambda a, b: 1.0)

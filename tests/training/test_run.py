@@ -558,6 +558,7 @@ for line in sys.stdin:  # one process imports torch; each training is a fork of 
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 def test_killed_at_any_moment_everything_is_readable(run):
     moments = random.Random(0)

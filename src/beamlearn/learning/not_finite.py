@@ -49,7 +49,7 @@ def bad_gradient(
 ) -> NotFiniteError:
     """The error for the first parameter whose gradient is not finite.
 
-    `losses` are those of the examples one by one, incurred anew: in a batch the gradient of one
+    `losses` are those of the examples one by one, incurred again: in a batch the gradient of one
     loss can spoil that of all.
     """
     names = {id(parameter): name for name, parameter in scorer.named_parameters()}
@@ -58,14 +58,14 @@ def bad_gradient(
             name = names.get(id(parameter), f"parameter {number} of the optimizer")
             return NotFiniteError(
                 "Gradients",
-                f"that of {name} is {value}{_source(parameter, losses)}, though the losses are "
-                "finite",
+                f"the gradient of {name} is {value}{_source(parameter, losses)}, though the losses "
+                "are finite",
                 "look for a square root, a logarithm or a division at 0 in the scorer or the loss, "
                 "or lower the learning rate",
             )
     return NotFiniteError(
         "Gradients",
-        "the norm of all of them together is not, though each of them is",
+        "the norm of all gradients together is not finite, though each of them is",
         "scale the loss down, or lower the learning rate",
     )
 

@@ -17,6 +17,7 @@ KINDS = [
 pytestmark = pytest.mark.usefixtures("no_shape_checks")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("network", KINDS, ids=[kind["system"] for kind in KINDS])
 def test_left_and_resumed_it_ends_in_the_same_bytes(tmp_path, network):
     chosen = experiment(tmp_path, network=network, tagged=True)

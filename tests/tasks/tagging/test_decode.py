@@ -114,6 +114,7 @@ def test_dropout_is_off_meanwhile(training):
     assert tagger.scorer.training is training
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_shape_checks")
 def test_a_long_sentence():
     sentence = ["the", "dog", "runs", "Rain", "unheard"] * 1000
