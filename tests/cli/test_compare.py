@@ -15,7 +15,7 @@ from tiny_pairs import pairs, tsv
 import beamlearn.comparison.runner
 from beamlearn.cli.jobs.compare import Board, planned_from
 from beamlearn.cli.main import run
-from beamlearn.comparison.results import Comparison, Verdict, read_comparison, verdicts
+from beamlearn.comparison.results import Comparison, PairedTest, paired_tests, read_comparison
 from beamlearn.comparison.table import markdown, shown
 from beamlearn.evaluation.metric import COST, Metric, main_metric
 from beamlearn.learning.ramp import Ramp
@@ -434,7 +434,7 @@ def comparison(values, tests=(), **metric):
 
 
 def test_the_table_in_markdown():
-    tests = [Verdict("b", 4, -0.5, 0.001, 0.002), Verdict("c", 4, 0.25, 0.02, 0.02)]
+    tests = [PairedTest("b", 4, -0.5, 0.001, 0.002), PairedTest("c", 4, 0.25, 0.02, 0.02)]
     text = markdown(comparison({"a": [0.5, 0.7], "b": [0.75, 0.75], "c": [0.1, 0.2]}, tests))
     assert text.startswith(
         "| trained | beam 4 |\n| --- | ---: |\n"
@@ -465,11 +465,11 @@ def test_verdicts_are_corrected_width_by_width():
     base = torch.zeros(8, dtype=torch.float64)
     worse = base + 1
     costs = {("a", 1): base, ("a", 2): base, ("b", 1): worse, ("c", 1): worse, ("b", 2): worse}
-    found = {(one.cell, one.width): one for one in verdicts("a", costs)}
+    found = {(one.cell, one.width): one for one in paired_tests("a", costs)}
     p = 2 / 2**8
-    assert found["b", 1] == Verdict("b", 1, 1.0, p, 2 * p)
-    assert found["b", 2] == Verdict("b", 2, 1.0, p, p)
-    assert verdicts("d", costs) == []
+    assert found["b", 1] == PairedTest("b", 1, 1.0, p, 2 * p)
+    assert found["b", 2] == PairedTest("b", 2, 1.0, p, p)
+    assert paired_tests("d", costs) == []
 
 
 def test_the_page_on_comparing_works_as_printed(compared, tmp_path, monkeypatch, capsys):

@@ -297,7 +297,7 @@ WITHOUT_THREE, WITH_THREE = [2, 1, 1], [2, 3, 1]
         (
             HammingTask,
             steep,
-            "Gradients .* in round 1 the gradient of table is nan from example 1, though the losses",
+            "Gradients .* in round 1 the gradient of table is nan from example 1, though the",
         ),
     ],
 )

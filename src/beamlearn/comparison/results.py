@@ -28,7 +28,7 @@ Costs = dict[tuple[str, int], Float[Tensor, " examples"]]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PairedTest:
     """A cell against the baseline, at the same width of the beam in testing."""
 
     cell: str
@@ -58,7 +58,7 @@ class Comparison:
     baseline: str
     failed: dict[str, str]
     """Trainings that failed, with the reasons."""
-    tests: list[Verdict]
+    tests: list[PairedTest]
     settings: dict[str, Any]
     """Those that all trainings share, and the grid."""
     command: str
@@ -73,7 +73,7 @@ class Comparison:
             if (row["cell"], row["width"]) == (cell, width)
         ]
 
-    def test_of(self, cell: str, width: int) -> Verdict | None:
+    def test_of(self, cell: str, width: int) -> PairedTest | None:
         """The test of a cell against the baseline; None for that itself."""
         same = (test for test in self.tests if (test.cell, test.width) == (cell, width))
         return next(same, None)
@@ -109,14 +109,14 @@ def collect(
         seeds=plan.seeds,
         baseline=plan.baseline.name,
         failed=dict(failed),
-        tests=verdicts(plan.baseline.name, means),
+        tests=paired_tests(plan.baseline.name, means),
         settings=dict(settings),
         command=command,
         rows=rows,
     )
 
 
-def verdicts(baseline: str, costs: Costs) -> list[Verdict]:
+def paired_tests(baseline: str, costs: Costs) -> list[PairedTest]:
     """Test every cell against the baseline, width by width."""
     pairs = [
         (cell, width) for cell, width in costs if cell != baseline and (baseline, width) in costs
@@ -130,7 +130,7 @@ def verdicts(baseline: str, costs: Costs) -> list[Verdict]:
     for width in {width for _, width in pairs}:
         family = [pair for pair in pairs if pair[1] == width]
         adjusted |= zip(family, holm([p[pair] for pair in family]), strict=True)
-    return [Verdict(*pair, found[pair], p[pair], adjusted[pair]) for pair in pairs]
+    return [PairedTest(*pair, found[pair], p[pair], adjusted[pair]) for pair in pairs]
 
 
 def write_results(comparison: Comparison, out: Path, table: str) -> None:
@@ -167,5 +167,5 @@ def read_comparison(path: str | Path) -> Comparison:
         )
     about = read_json(path / ABOUT)
     rows = [row for _, row in read_lines(path / ROWS)]
-    tests = [Verdict(**test) for test in about.pop("tests")]
+    tests = [PairedTest(**test) for test in about.pop("tests")]
     return Comparison(**about | {"metric": Metric(**about["metric"])}, tests=tests, rows=rows)

@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import mean, stdev
 
 from ..plural import counted
-from .results import Comparison, Verdict
+from .results import Comparison, PairedTest
 
 LEVELS = {2: 0.01, 1: 0.05}
 """How many marks a p-value below each level gets."""
@@ -53,10 +53,10 @@ def shown(comparison: Comparison) -> dict[str, list[Shown]]:
     return {cell: [show(cell, width) for width in comparison.widths] for cell in comparison.cells}
 
 
-def mark(test: Verdict | None) -> str:
+def mark(test: PairedTest | None) -> str:
     """Pluses where a cell costs less than the baseline, minuses where it costs more.
 
-    >>> mark(Verdict("bso-8", 8, difference=-0.2, p=0.001, adjusted=0.003))
+    >>> mark(PairedTest("bso-8", 8, difference=-0.2, p=0.001, adjusted=0.003))
     '++'
     """
     if test is None:

@@ -26,7 +26,7 @@ class Diagnosis:
     """Examples whose output is the best, or as cheap."""
     listed: int
     """Examples with the best output on the n-best list, but not on top: the model prefers a worse
-    output although both were found, which no beam mends, but a loss over the final beam can."""
+    output although both were found, which no beam can fix, but a loss over the final beam can."""
     fallen: int
     """Examples whose best output fell out of the beam."""
     search_errors: int

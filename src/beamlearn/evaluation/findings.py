@@ -156,7 +156,7 @@ def blame(found: Diagnosis) -> str:
     >>> print(blame(Diagnosis(8, 5, 1, 2, 1, 1, 0, 0.5, 0.5, 0.4, (1, 0, 1), (1, 1))))
     Of the 3 outputs that could be better, 1 is a search error (the model scores the best output \
 higher) and 2 are model errors (it prefers what it found). The final list holds both outputs in 1 \
-case: the model prefers the worse one, which no beam mends.
+case: the model prefers the worse one, which no beam can fix.
     """
     wrong = found.listed + found.fallen
     if wrong == 0:
@@ -167,5 +167,5 @@ case: the model prefers the worse one, which no beam mends.
         f"Of the {counted(wrong, 'output')} that could be better, {search} (the model scores the "
         f"best output higher) and {model} (it prefers what it found). The final list holds both "
         f"outputs in {counted(found.listed, 'case')}: the model prefers the worse one, which no "
-        "beam mends."
+        "beam can fix."
     )

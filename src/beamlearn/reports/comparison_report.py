@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 
-from ..comparison.results import Comparison, Verdict
+from ..comparison.results import Comparison, PairedTest
 from ..comparison.table import shown, words
 from ..evaluation.error_profile import ErrorProfile, merge_profiles
 from ..plural import counted
@@ -114,7 +114,7 @@ def summary(comparison: Comparison, known: Values) -> Section:
     )
 
 
-def p_values(tests: Sequence[Verdict]) -> list[Table]:
+def p_values(tests: Sequence[PairedTest]) -> list[Table]:
     """Every test against the baseline."""
     rows = tuple(
         (one.cell, str(one.width), f"{one.difference:+.4f}", f"{one.p:.4f}", f"{one.adjusted:.4f}")
