@@ -1,6 +1,7 @@
 """Transduction, as commands and estimators see it."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, final
 
 from ...evaluation.evaluate import Evaluation
@@ -16,7 +17,7 @@ from .pairs import Pairs, read_pairs
 from .predict import labeled, predictions
 from .pretrained import adapted, readapted
 from .report import TransductionReport, report
-from .settings import TransductionExperiment
+from .settings import TransducerSettings, TransductionExperiment
 from .space import TransductionExample
 from .symbols import Symbols
 from .tokens import Characters
@@ -68,6 +69,14 @@ class TransductionTask(TaskSpec[TransductionExperiment, Pairs, TransductionModel
             return model
         symbols = Symbols.from_json(vocabulary)
         return Transducer(settings, symbols, scorer_of(settings, symbols), device)
+
+    def adopt(self, folder: Path, device: str) -> tuple[TransductionModel, TransductionExperiment]:
+        settings = TransducerSettings(hf=str(folder))
+        experiment = TransductionExperiment(data=None, transducer=settings).resolved()
+        model = adapted(experiment.transducer, device)
+        assert model is not None  # as there is a folder
+        model.scorer.eval()
+        return model, experiment
 
     def check_warm_start(self, model: TransductionModel, train: Pairs, source: str) -> None:
         check_lengths(model, train)
