@@ -285,6 +285,9 @@ def test_what_a_model_as_it_is_cannot_do(data, trained, capsys):
     assert "--hf goes with the folder of a Hugging Face model, but" in one_sentence(capsys)
     assert beamlearn_("report", data / "t5") == 2
     assert "must be a run folder, but it is that of a Hugging Face" in one_sentence(capsys)
+    start = ["--warm-start", data / "t5", "--train", dev, "--out", data / "none"]
+    assert beamlearn_("train", "transduce", *start) == 2
+    assert one_sentence(capsys).endswith("that of a Hugging Face model; fine-tune it, with --hf.")
     assert beamlearn_("evaluate", data / "t5", dev, "--policy", "average") == 2
     assert "--policy must be best for the Hugging Face model" in one_sentence(capsys)
     assert beamlearn_("inspect", "--hf", data / "t5", "--text") == 2

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from logging import ERROR
 
 from transformers.utils import logging
 
@@ -13,13 +14,13 @@ def quiet() -> Iterator[None]:
     >>> from transformers.utils import logging
     >>> before = logging.get_verbosity()
     >>> with quiet():
-    ...     logging.get_verbosity() == logging.ERROR
+    ...     logging.get_verbosity() == ERROR
     True
     >>> logging.get_verbosity() == before
     True
     """
     before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity(logging.ERROR)
+    logging.set_verbosity(ERROR)
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # theirs to type
     try:
         yield

@@ -51,6 +51,18 @@ class TrainableScorer(ParallelScorer):
     it gives the numbers of the trajectory but for dropout, as `BeamObjective` does.
 
     A weight that the model uses in several places is saved once.
+
+    >>> from transformers import T5Config, T5ForConditionalGeneration
+    >>> from beamlearn import hf
+    >>> from beamlearn.learning.collect import beam_trajectory
+    >>> sizes = dict(d_model=8, d_kv=4, d_ff=8, num_layers=1, num_heads=2, vocab_size=12)
+    >>> model = T5ForConditionalGeneration(T5Config(**sizes, decoder_start_token_id=0))
+    >>> sources, labels = torch.tensor([[5, 7, 3, 1]]), torch.tensor([[4, 6, 1]])
+    >>> rules, costs = hf.rules_of(model, max_new_tokens=5), hf.TokenCosts("edit").of(labels)
+    >>> space = hf.HuggingFaceSpace(sources, None, rules, costs=costs)
+    >>> path = beam_trajectory(space, TrainableScorer(model), width=3, replay=True)
+    >>> path.transitions[0].neighbors.local.requires_grad
+    True
     """
 
     def __init__(self, model: PreTrainedModel) -> None:

@@ -220,8 +220,23 @@ def files_of(experiment: Experiment) -> Files:
     return experiment.data
 
 
+def foreign(run: Run) -> bool:
+    """Is it the folder of a Hugging Face model, not that of a training?"""
+    return "task" not in run.config and "model_type" in run.config
+
+
+def check_trained_here(run: Run) -> None:
+    """Refuse the folder of a Hugging Face model."""
+    if foreign(run):
+        raise RunError(
+            f"{run.path} must be a run folder, but it is that of a Hugging Face model; fine-tune "
+            "it, with `hf`."
+        )
+
+
 def read_experiment(task: TaskSpec[E, D, M], run: Run) -> E:
     """The experiment that a run folder belongs to."""
+    check_trained_here(run)
     name = run.config.get("task", task.name)
     if name != task.name:
         raise SettingsError(

@@ -6,6 +6,7 @@ from typing import Any
 from ..check import unknown
 from ..training.run import CONFIG, Policy, Run, RunError
 from . import experiment
+from .experiment import check_trained_here, foreign
 from .registry import TASKS
 from .settings import Experiment
 from .task import Model, TaskSpec
@@ -14,18 +15,9 @@ ADOPTING = "transduce"
 """The task of models that come from elsewhere."""
 
 
-def foreign(run: Run) -> bool:
-    """Is it the folder of a Hugging Face model, not that of a training?"""
-    return "task" not in run.config and "model_type" in run.config
-
-
 def task_of(run: Run) -> TaskSpec[Any, Any, Any]:
     """The task that a run folder belongs to."""
-    if foreign(run):
-        raise RunError(
-            f"{run.path} must be a run folder, but it is that of a Hugging Face model; fine-tune "
-            "it first, with `hf`."
-        )
+    check_trained_here(run)
     name = str(run.config.get("task"))
     if name not in TASKS:
         raise RunError(f"{run.path / CONFIG}: {unknown(TASKS, name, 'task')}")

@@ -83,7 +83,7 @@ TASKS: dict[str, TaskEntry] = {
                 "--train pairs.tsv --hf models/t5-small --out runs/t5",
                 "--out runs/g2p --resume",
             ),
-            usual=("source_tokens", "target_tokens", "model", "hf"),
+            usual=("source_tokens", "target_tokens", "hf"),
         ),
     )
 }

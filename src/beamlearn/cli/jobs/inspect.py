@@ -16,7 +16,8 @@ from ...reports.inspector.serve import check_server, serve
 from ...reports.inspector.text import print_inputs
 from ...tasks.data import DataSet
 from ...tasks.decoding_width import default_width
-from ...tasks.loading import foreign, load
+from ...tasks.experiment import foreign
+from ...tasks.loading import load
 from ...tasks.registry import task_named
 from ...tasks.settings import Experiment
 from ...training.choices import Policy

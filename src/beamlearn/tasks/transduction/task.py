@@ -104,7 +104,7 @@ class TransductionTask(TaskSpec[TransductionExperiment, Pairs, TransductionModel
     ) -> float:
         """The share of wrong outputs; the cost where words or subwords make few of them right."""
         settings = model.settings
-        letters = isinstance(model.symbols.target, Characters)
+        letters = settings.target_tokens == "characters" and not settings.pretrained
         if not letters or settings.cost in ("bleu", "chrf"):
             return found.cost
         return float((found.costs > 0).double().mean())
