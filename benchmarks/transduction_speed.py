@@ -45,6 +45,7 @@ def main() -> None:
     model, _ = load(TRANSDUCTION, arguments.run)
     sources = [model.encode(pair.source) for pair in read_sources(arguments.file, "several")]
     scorer = model.scorer
+    assert isinstance(model, Transducer)
     assert isinstance(scorer, TransformerTransducer)
     scorer.length_power = 1.0
     with TemporaryDirectory() as folder, torch.inference_mode():

@@ -170,7 +170,7 @@ def test_first_weights_that_saw_the_examples(files, proven, tmp_path, capsys):
     out = train(files, tmp_path / "run", "--warm-start", proven)
     capsys.readouterr()
     assert beamlearn("certify", out, "--clip", 1) == 2
-    assert "first weights come from another run" in capsys.readouterr().err
+    assert "first weights come from another training" in capsys.readouterr().err
 
 
 def test_losses_above_the_bound(proven, capsys):

@@ -69,7 +69,7 @@ def test_the_log_of_one_pass(log, fits):
         (Learning(stream=True, epochs=3), False, "of its 3 epochs"),
         (Learning(stream=False, epochs=1), False, "`stream`"),
         (Learning(**ONE_PASS, width="2:8"), False, "from 2 to 8"),
-        (PLAIN, True, "another run"),
+        (PLAIN, True, "another training"),
         (Learning(**ONE_PASS, beam_start=0.5), False, "not computed in every round"),
         (Learning(**ONE_PASS, beam_every=2), False, "not computed in every round"),
         (Learning(**ONE_PASS, beam_weight="0:0.1"), False, "not computed in every round"),

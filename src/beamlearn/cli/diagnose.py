@@ -1,6 +1,5 @@
 """`beamlearn diagnose`."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,13 +12,14 @@ from .shared_options import (
     Mixture,
     PolicyName,
     References,
+    RunFolder,
     Threads,
     policy_of,
 )
 
 
 def diagnose(
-    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    run: RunFolder,
     file: Annotated[str, typer.Argument(help="File with right answers, or - for standard input.")],
     widths: Annotated[str, typer.Option(help="Widths of the beam.")] = "1,2,4,8,16,32",
     limit: Annotated[

@@ -1,6 +1,5 @@
 """`beamlearn evaluate`."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,13 +12,14 @@ from .shared_options import (
     Mixture,
     PolicyName,
     References,
+    RunFolder,
     Threads,
     policy_of,
 )
 
 
 def evaluate(
-    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    run: RunFolder,
     file: Annotated[str, typer.Argument(help="File with right answers, or - for standard input.")],
     width: Annotated[
         str | None,

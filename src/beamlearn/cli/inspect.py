@@ -12,13 +12,14 @@ from .shared_options import (
     Mixture,
     PolicyName,
     References,
+    RunFolder,
     Threads,
     policy_of,
 )
 
 
 def inspect(
-    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    run: RunFolder,
     input: Annotated[
         str | None,
         typer.Argument(
@@ -70,6 +71,12 @@ def inspect(
     open_browser: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
     ] = True,
+    hf: Annotated[
+        bool,
+        typer.Option(
+            "--hf", help="Take RUN for the folder of a Hugging Face model, and for nothing else."
+        ),
+    ] = False,
     layout: Layout = None,
     column: Column = None,
     references: References = None,
@@ -93,6 +100,8 @@ def inspect(
     beamlearn inspect runs/pos --typed "the dog barks" --right "DET NOUN VERB" --text
 
     beamlearn inspect runs/g2p --sentence 1-5 --export searches.html
+
+    beamlearn inspect --hf models/t5-small pairs.tsv --text
     """
     from .jobs import inspect as job  # loads torch
 
@@ -109,6 +118,7 @@ def inspect(
         text=text,
         port=port,
         open_browser=open_browser,
+        hf=hf,
         options={"layout": layout, "column": column, "references": references},
         policy=policy_of(policy, mixture),
         device=device,

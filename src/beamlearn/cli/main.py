@@ -16,6 +16,7 @@ from .compare import compare_group
 from .demo.command import demo
 from .diagnose import diagnose
 from .evaluate import evaluate
+from .export import export
 from .flags import flags_of, training_flags, with_flags
 from .help import PlainCommand, in_order
 from .inspect import inspect
@@ -26,7 +27,7 @@ from .train import train_group
 SUMMARY = "Learn beam search policies by imitation: the beam is part of the model."
 COMMANDS = (
     *("demo", "train", "evaluate", "predict", "inspect", "diagnose", "compare", "report"),
-    "certify",
+    *("certify", "export"),
 )
 """In the order in which people come to need them."""
 
@@ -44,7 +45,7 @@ def app() -> typer.Typer:
     commands.callback(help=SUMMARY)(options)
     commands.add_typer(train_group(), name="train")
     commands.add_typer(compare_group(), name="compare")
-    for command in (demo, evaluate, predict, inspect, diagnose, report, certify):
+    for command in (demo, evaluate, predict, inspect, diagnose, report, certify, export):
         commands.command(cls=PlainCommand)(command)
     return commands
 

@@ -1,15 +1,14 @@
 """`beamlearn predict`."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from .shared_options import Device, Mixture, PolicyName, Threads, policy_of
+from .shared_options import Device, Mixture, PolicyName, RunFolder, Threads, policy_of
 
 
 def predict(
-    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    run: RunFolder,
     input: Annotated[
         str | None, typer.Argument(help="Input file, or - for standard input.")
     ] = None,

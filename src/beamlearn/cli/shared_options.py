@@ -1,5 +1,6 @@
 """Options that several commands have."""
 
+from pathlib import Path
 from typing import Annotated, get_args
 
 import typer
@@ -11,6 +12,9 @@ from ..training.choices import Policy
 from ..training.settings import SettingsError
 from .completion import words
 
+RunFolder = Annotated[
+    Path, typer.Argument(metavar="RUN", help="Run folder, or that of a Hugging Face model.")
+]
 Device = Annotated[
     str,
     typer.Option(

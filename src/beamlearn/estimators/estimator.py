@@ -111,7 +111,7 @@ class BeamEstimator(BaseEstimator, ABC, Generic[Given, Right, Output, Way, Told]
     batch_size: int = LEARNING.batch_size
     reduction: Literal["sum", "mean"] = LEARNING.reduction
     optimizer: Literal["adam", "gradient", "leader"] = LEARNING.optimizer
-    learning_rate: float = LEARNING.learning_rate
+    learning_rate: float | None = LEARNING.learning_rate
     schedule: Literal["constant", "linear", "cosine"] = LEARNING.schedule
     clip: float = LEARNING.clip
     radius: float | None = LEARNING.radius
@@ -159,7 +159,9 @@ class BeamEstimator(BaseEstimator, ABC, Generic[Given, Right, Output, Way, Told]
         experiment = experiment_of(task.experiment, self.get_params())
         train_set, dev_set = split(partial(self._pairs, experiment), X, y, X_dev, y_dev)
         model = first_model(task, experiment, train_set, available(self.device))
-        training = training_of(task, model, train_set, dev_set, experiment.learning)
+        training = training_of(
+            task, model, train_set, dev_set, experiment.learning, warm=experiment.warm
+        )
         history: list[dict[str, Any]] = []
 
         def remember(_: Training, event: Round | Validation) -> None:

@@ -45,6 +45,7 @@ class BeamTransducer(BeamEstimator[Texts, References, str, Transduced, Transduct
     target_tokens: str = TRANSDUCER.target_tokens
     source_min_count: int = TRANSDUCER.source_min_count
     target_min_count: int = TRANSDUCER.target_min_count
+    hf: str | None = TRANSDUCER.hf
     model: Literal["lstm", "transformer"] = TRANSDUCER.model
     size: int = TRANSDUCER.size
     layers: int = TRANSDUCER.layers

@@ -22,5 +22,6 @@ from .scorer import HuggingFaceScorer as HuggingFaceScorer
 from .search import Generated as Generated
 from .search import beam_search as beam_search
 from .space import HuggingFaceSpace as HuggingFaceSpace
+from .trainable_scorer import TrainableScorer as TrainableScorer
 from .trainer import BeamSeq2SeqTrainer as BeamSeq2SeqTrainer
 from .trainer import BeamTrainer as BeamTrainer

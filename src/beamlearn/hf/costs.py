@@ -102,12 +102,19 @@ class TokenOracle(Oracle):
 class TokenCosts:
     """A cost by its name, for batches of labels.
 
-    `chrf` needs the tokenizer, to know the characters of each token.
+    `chrf` needs the tokenizer, to know the characters of each token. `edits` are what an insertion,
+    a deletion and a substitution cost in the edit distance.
     """
 
-    def __init__(self, name: str, tokenizer: PreTrainedTokenizerBase | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        tokenizer: PreTrainedTokenizerBase | None = None,
+        *,
+        edits: tuple[float, float, float] = (1.0, 1.0, 1.0),
+    ) -> None:
         check_choice(name, COSTS, "cost")
-        self.name, self.tokenizer = name, tokenizer
+        self.name, self.tokenizer, self.edits = name, tokenizer, edits
         self.spelling: list[list[int]] | None = None
         if name == "chrf" and tokenizer is None:
             raise ValueError(
@@ -126,7 +133,7 @@ class TokenCosts:
 
     def _inner(self, targets: Targets) -> Oracle:
         makers: dict[str, Callable[[], Oracle]] = {
-            "edit": lambda: EditOracle(targets),
+            "edit": lambda: EditOracle(targets, *self.edits),
             "hamming": lambda: PaddedHammingOracle(targets),
             "exact": lambda: ExactMatchOracle(targets),
             "bleu": lambda: BleuOracle(targets),

@@ -25,7 +25,7 @@ class HuggingFaceSpace(SearchSpace[TransductionPosition]):
 
     Without `attention_mask` the padding tokens are left out, unless padding is also an end.
     `limits` are those of each example, in place of `max_new_tokens` for all. `costs` makes the
-    oracle of the space, for training.
+    oracle of the space, for training. `names` are those of the tokens, for people.
     """
 
     def __init__(
@@ -37,6 +37,7 @@ class HuggingFaceSpace(SearchSpace[TransductionPosition]):
         limits: Int[Tensor, " batch"] | None = None,
         finish: Finish = "pad",
         costs: "Callable[[HuggingFaceSpace], Oracle] | None" = None,
+        names: Sequence[str] | None = None,
     ) -> None:
         if input_ids.ndim != 2 or 0 in input_ids.shape:
             raise ValueError(
@@ -50,7 +51,7 @@ class HuggingFaceSpace(SearchSpace[TransductionPosition]):
         if limits is None:
             limits = input_ids.new_full(input_ids.shape[:1], rules.max_new_tokens)
         self.input_ids, self.attention_mask, self.rules = input_ids, attention_mask, rules
-        self.finish, self.costs, self.limits = finish, costs, limits
+        self.finish, self.costs, self.limits, self.names = finish, costs, limits, names
         self.shortest, self.max_steps = int(limits.min()), int(limits.max())
         self.ends = self._mask(rules.ends)
         self.legal = None if not rules.banned else ~self._mask(rules.banned)
@@ -79,6 +80,11 @@ class HuggingFaceSpace(SearchSpace[TransductionPosition]):
     def outputs(self, examples: Sequence[int], actions: Sequence[Sequence[int]]) -> list[list[int]]:
         """Token ids, the one that ended the output included."""
         return [list(tokens) for tokens in actions]
+
+    def action_name(self, example: int, actions: Sequence[int]) -> str:
+        if actions[-1] in self.rules.ends:
+            return "end"
+        return str(actions[-1]) if self.names is None else self.names[actions[-1]]
 
     def oracle(self) -> Oracle:
         return super().oracle() if self.costs is None else self.costs(self)

@@ -44,9 +44,11 @@ def begin(
     experiment = inherited(task, experiment.resolved())
     train, dev = read_data(task, experiment)
     model = first_model(task, experiment, train, device)
+    # What cannot be learned from is refused before there is a folder.
+    training = training_of(task, model, train, dev, experiment.learning, warm=experiment.warm)
     config = {**experiment.model_dump(mode="json"), **fingerprints(train, dev)}
     run = Run.create(out, config, model.vocabulary())
-    prepared = prepare(task, experiment, model, train, dev, run)
+    prepared = Prepared(task, experiment, model, training, Checkpointer(run), dev)
     with run.lock():
         prepared.checkpointer.save(prepared.training)
     return prepared
@@ -134,8 +136,7 @@ def prepare(
     task: TaskSpec[E, D, M], experiment: E, model: M, train: D, dev: D, run: Run
 ) -> Prepared[E, D, M]:
     """Put the parts of a training and its folder together."""
-    warm = experiment.warm_start is not None
-    training = training_of(task, model, train, dev, experiment.learning, warm=warm)
+    training = training_of(task, model, train, dev, experiment.learning, warm=experiment.warm)
     return Prepared(task, experiment, model, training, Checkpointer(run), dev)
 
 
@@ -219,8 +220,23 @@ def files_of(experiment: Experiment) -> Files:
     return experiment.data
 
 
+def foreign(run: Run) -> bool:
+    """Is it the folder of a Hugging Face model, not that of a training?"""
+    return "task" not in run.config and "model_type" in run.config
+
+
+def check_trained_here(run: Run) -> None:
+    """Refuse the folder of a Hugging Face model."""
+    if foreign(run):
+        raise RunError(
+            f"{run.path} must be a run folder, but it is that of a Hugging Face model; fine-tune "
+            "it, with `hf`."
+        )
+
+
 def read_experiment(task: TaskSpec[E, D, M], run: Run) -> E:
     """The experiment that a run folder belongs to."""
+    check_trained_here(run)
     name = run.config.get("task", task.name)
     if name != task.name:
         raise SettingsError(
@@ -237,6 +253,8 @@ def read_model(task: TaskSpec[E, D, M], run: Run, experiment: E, device: str) ->
     vocabulary = run.vocabulary
     try:
         return task.rebuild(experiment, vocabulary, device)
+    except SettingsError:  # a package is missing
+        raise
     except (RuntimeError, ValueError):
         raise RunError(
             f"{run.path / VOCABULARY} must hold the {task.symbols} of the {experiment.group} in "

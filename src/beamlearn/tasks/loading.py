@@ -6,13 +6,18 @@ from typing import Any
 from ..check import unknown
 from ..training.run import CONFIG, Policy, Run, RunError
 from . import experiment
+from .experiment import check_trained_here, foreign
 from .registry import TASKS
 from .settings import Experiment
 from .task import Model, TaskSpec
 
+ADOPTING = "transduce"
+"""The task of models that come from elsewhere."""
+
 
 def task_of(run: Run) -> TaskSpec[Any, Any, Any]:
     """The task that a run folder belongs to."""
+    check_trained_here(run)
     name = str(run.config.get("task"))
     if name not in TASKS:
         raise RunError(f"{run.path / CONFIG}: {unknown(TASKS, name, 'task')}")
@@ -22,5 +27,17 @@ def task_of(run: Run) -> TaskSpec[Any, Any, Any]:
 def load(
     path: str | Path, device: str = "cpu", policy: Policy = "best"
 ) -> tuple[Model, Experiment]:
-    """The model of a run folder, and how it was trained."""
-    return experiment.load(task_of(Run.open(path)), path, device, policy)
+    """The model of a run folder, and how it was trained.
+
+    A folder of a Hugging Face model is a run that did not begin yet.
+    """
+    run = Run.open(path)
+    if not foreign(run):
+        return experiment.load(task_of(run), path, device, policy)
+    if policy != "best":
+        raise RunError(
+            f"`policy` must be best for the Hugging Face model in {path}, which has no other "
+            f"weights, got {policy}; leave it out."
+        )
+    adopted: tuple[Model, Experiment] = TASKS[ADOPTING].load().adopt(run.path, device)
+    return adopted

@@ -80,9 +80,10 @@ TASKS: dict[str, TaskEntry] = {
             examples=(
                 "--train words.tsv --dev dev.tsv --target-tokens words --out runs/g2p",
                 "--train names.tsv --model transformer --layers 2 --out runs/names",
+                "--train pairs.tsv --hf models/t5-small --out runs/t5",
                 "--out runs/g2p --resume",
             ),
-            usual=("source_tokens", "target_tokens", "model"),
+            usual=("source_tokens", "target_tokens", "hf"),
         ),
     )
 }

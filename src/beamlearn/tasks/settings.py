@@ -75,6 +75,11 @@ class ModelSettings(Settings):
         """Does a model see all of the input before its first decision?"""
         return True
 
+    @property
+    def pretrained(self) -> bool:
+        """Do the first weights come from elsewhere, with the shape of the model?"""
+        return False
+
     def resolved(self: Model, learning: Learning) -> Model:
         """The same with `auto` decided."""
         if self.normalize != "auto":
@@ -127,6 +132,11 @@ class Experiment(Settings):
         settings: ModelSettings = getattr(self, self.group)
         return settings
 
+    @property
+    def warm(self) -> bool:
+        """Do the first weights come from another training? They are then validated, too."""
+        return self.warm_start is not None or self.settings.pretrained
+
     def changed(self, wanted: "Experiment", folder: object) -> str | None:
         """How this one, which began in a folder, is not what is wanted; None: `auto` apart, it is.
 
@@ -169,16 +179,20 @@ class Experiment(Settings):
             automatic = settings.model_copy(update={name: "auto"})
             if automatic.resolved(learning) == settings.resolved(learning):
                 settings = automatic
-        for name in ("beam_weight", "beam_start"):
+        for name in ("beam_weight", "beam_start", "learning_rate"):
             bare = learning.model_copy(update={name: None})
             if self._decide(bare) == self.learning:
                 learning = bare
         return self.with_settings(settings).model_copy(update={"learning": learning})
 
     def decided(self: Same) -> Same:
-        """The same with the part of the beam's loss decided by what the model sees."""
+        """The same with the part of the beam's loss and the learning rate decided by the model."""
         return self.model_copy(update={"learning": self._decide(self.learning)})
 
     def _decide(self, learning: Learning) -> Learning:
         """How to learn, with what was left open decided for this model."""
-        return learning.decided(sees_all=self.settings.sees_all, warm=self.warm_start is not None)
+        return learning.decided(
+            sees_all=self.settings.sees_all,
+            warm=self.warm_start is not None,
+            fine_tuning=self.settings.pretrained,
+        )

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from ..data.text import DataError
@@ -41,6 +42,15 @@ class Model(Protocol):
 
     def space(self, batch: Any) -> SearchSpace[Any]:
         """The search space of a batch of examples."""
+        ...
+
+
+@runtime_checkable
+class ExportableModel(Model, Protocol):
+    """A model that another library can use; most cannot be."""
+
+    def export(self, folder: Path, width: int) -> None:
+        """Write it into a new folder, to be searched there with a beam of `width`."""
         ...
 
 
@@ -193,6 +203,10 @@ class TaskSpec(ABC, Generic[E, D, M]):
     @abstractmethod
     def rebuild(self, experiment: E, vocabulary: Mapping[str, Any], device: str) -> M:
         """A model before its weights are loaded; RuntimeError or ValueError if it cannot be."""
+
+    def adopt(self, folder: Path, device: str) -> tuple[M, E]:
+        """A model of another library as it is, and the experiment that would fine-tune it."""
+        raise DataError(f"The task {self.name!r} takes no models of other libraries, got {folder}.")
 
     @abstractmethod
     def check_warm_start(self, model: M, train: D, source: str) -> None:

@@ -38,8 +38,7 @@ class RunCertificate:
         task = task_of(run)
         experiment = read_experiment(task, run)
         model = read_model(task, run, experiment, "cpu")
-        warm = experiment.warm_start is not None
-        logged = certifiable_losses(run, experiment.learning, model.scorer, warm)
+        logged = certifiable_losses(run, experiment.learning, model.scorer, experiment.warm)
         return cls(run, task, experiment, model, logged, logged.horizon)
 
     def first(self, count: int) -> "RunCertificate":

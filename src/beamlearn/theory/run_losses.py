@@ -101,8 +101,8 @@ def obstacles(learning: Learning, scorer: nn.Module, warm: bool) -> list[str]:
                 and min(learning.weights.first, learning.weights.last) > 0
             )
         ),
-        "its first weights come from another run, which may have learned from the same examples; "
-        "train without `warm_start`": warm,
+        "its first weights come from another training, which may have learned from the same "
+        "examples; train from random weights, without `warm_start`": warm,
     }
     return [reason for reason, holds in found.items() if holds]
 

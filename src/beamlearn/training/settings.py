@@ -82,6 +82,8 @@ def one_of(known: Iterable[str], kind: str) -> AfterValidator:
 
 BLIND_WEIGHT = 0.3
 """The weight of the beam's loss in `joint` for models that do not see all of the input."""
+USUAL_RATE, FINE_TUNING_RATE = 3e-3, 1e-4
+"""The learning rates for random weights, and for those of a large model that is fine-tuned."""
 SIGHTED_START = 2 / 3
 """When the beam's loss joins in `joint` for models that see all of the input."""
 
@@ -146,9 +148,10 @@ class Learning(Settings):
     """Whether to add up or average the losses along a trajectory."""
     optimizer: Literal["adam", "gradient", "leader"] = "adam"
     """Optimizer: Adam, projected gradient descent, or follow the regularized leader."""
-    learning_rate: Annotated[float, Field(gt=0)] = 3e-3
+    learning_rate: Annotated[float, Field(gt=0)] | None = None
     """Learning rate of the first update. The optimizers gradient and leader divide it by the square
-    root of the round; for adam see schedule."""
+    root of the round; for adam see schedule. (default: 0.003, or 0.0001 to fine-tune a Hugging Face
+    model)"""
     schedule: Literal["constant", "linear", "cosine"] = "linear"
     """Learning rate schedule of Adam: constant, or falling to 0 at the last update."""
     clip: Annotated[float, Field(gt=0)] = 5.0
@@ -307,15 +310,23 @@ class Learning(Settings):
         """The share of the rounds before the loss along the learned beams joins."""
         return self.beam_start or 0.0
 
-    def decided(self, *, sees_all: bool, warm: bool) -> "Learning":
+    @property
+    def first_rate(self) -> float:
+        """The learning rate of the first update."""
+        return USUAL_RATE if self.learning_rate is None else self.learning_rate
+
+    def decided(self, *, sees_all: bool, warm: bool, fine_tuning: bool = False) -> "Learning":
         """The same with the weight and the start of the beam's loss decided, where left open.
 
         A model that decides before it has seen all of the input needs its beam to keep what later
         input decides on: the loss has a larger weight, and joins at once. A model that sees
         everything first learns more from likelihood in the same time: the loss joins late, unless
         the weights come from another training (`warm`) or every loss is to be certified (`stream`).
+        The learning rate is smaller for `fine_tuning`.
         """
         found: dict[str, Any] = {}
+        if self.learning_rate is None:
+            found["learning_rate"] = FINE_TUNING_RATE if fine_tuning else USUAL_RATE
         if not sees_all and self.beam_weight is None and self.weights is not None:
             found["beam_weight"] = Ramp(BLIND_WEIGHT, BLIND_WEIGHT)
         if self.beam_start is None:

@@ -298,11 +298,11 @@ def optimizer_of(settings: Learning, scorer: Scorer) -> torch.optim.Optimizer:
     """The optimizer that is chosen, for all weights that are to be learned."""
     learned = [p for p in scorer.parameters() if p.requires_grad]
     if settings.optimizer == "adam":
-        return torch.optim.Adam(learned, lr=settings.learning_rate, fused=True)
+        return torch.optim.Adam(learned, lr=settings.first_rate, fused=True)
     if settings.radius is not None:
         project(learned, settings.radius)
     online = ProjectedGradient if settings.optimizer == "gradient" else FollowTheLeader
-    return online(learned, lr=settings.learning_rate, radius=settings.radius)
+    return online(learned, lr=settings.first_rate, radius=settings.radius)
 
 
 def seeded_devices(scorer: Scorer) -> tuple[str, list[int]]:

@@ -96,6 +96,7 @@ def test_a_warm_start_chooses_anew_what_weights_do_not_depend_on():
     assert TransducerSettings.free <= TransducerSettings.model_fields.keys()
     assert ModelSettings.free < TransducerSettings.free
     assert fixed == {
+        "hf",
         "source_tokens",
         "target_tokens",
         "source_min_count",

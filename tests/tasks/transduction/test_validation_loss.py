@@ -18,6 +18,7 @@ FOUND = Evaluation(COSTS, COSTS, torch.zeros(4, dtype=torch.long))
         ({"cost": "hamming"}, 0.5),
         ({"cost": "chrf"}, 1.0),
         ({"target_tokens": "words"}, 1.0),
+        ({"hf": "folder"}, 1.0),
     ],
 )
 @pytest.mark.usefixtures("no_shape_checks")

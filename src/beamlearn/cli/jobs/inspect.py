@@ -16,10 +16,12 @@ from ...reports.inspector.serve import check_server, serve
 from ...reports.inspector.text import print_inputs
 from ...tasks.data import DataSet
 from ...tasks.decoding_width import default_width
+from ...tasks.experiment import foreign
 from ...tasks.loading import load
 from ...tasks.registry import task_named
 from ...tasks.settings import Experiment
 from ...training.choices import Policy
+from ...training.run import Run
 from ...training.settings import SettingsError
 from ..console import say
 from .setup import given_options, set_up
@@ -42,6 +44,7 @@ def inspect(
     text: bool,
     port: int,
     open_browser: bool,
+    hf: bool,
     options: Mapping[str, str | None],
     policy: Policy,
     device: str,
@@ -59,6 +62,10 @@ def inspect(
     elif typed is not None and input is not None:
         raise SettingsError("INPUT or `typed` can be given, got both; leave out one.")
     set_up(device, threads)
+    if hf and not foreign(Run.open(run)):
+        raise SettingsError(
+            f"`hf` goes with the folder of a Hugging Face model, but {run} is a run; leave it out."
+        )
     paths = [run] if against is None else [run, against]
     own = typed is None
     inspected = opened(paths, input, own, options, width, device, policy)

@@ -8,7 +8,7 @@ import torch
 from ...search.beam_search import SearchResult
 from ..decoding import searched
 from ..footprint import NUMBER, footprint
-from .model import Transducer
+from .transduction_model import TransductionModel
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Transduction:
 
 
 def transduce(
-    transducer: Transducer,
+    transducer: TransductionModel,
     sources: Sequence[str],
     width: int = 8,
     *,
@@ -59,19 +59,19 @@ def transduce(
         yield from zip(places, read_transductions(transducer, result, nbest), strict=True)
 
 
-def needed(transducer: Transducer, source: str, width: int) -> int:
+def needed(transducer: TransductionModel, source: str, width: int) -> int:
     """About how many bytes it takes to transduce a source.
 
     A transformer keeps keys and values of all hypotheses, and has room for twice as many.
     """
-    settings, example = transducer.settings, transducer.encode(source)
-    steps, vectors = transducer.limit(example) + 1, settings.size * settings.layers
-    past = NUMBER * width * (4 * vectors + 2 * width) if settings.model == "transformer" else 0
+    example, vectors = transducer.encode(source), transducer.vectors
+    steps = transducer.limit(example) + 1
+    past = NUMBER * width * (4 * vectors + 2 * width) if transducer.keeps_past else 0
     return footprint(len(example), 16 * vectors, steps, width) + steps * past
 
 
 def read_transductions(
-    transducer: Transducer, result: SearchResult, nbest: int
+    transducer: TransductionModel, result: SearchResult, nbest: int
 ) -> list[Transduction]:
     """Read n-best lists off a search, for all its sources at once."""
     actions = result.trace.final_actions.tolist()
@@ -85,7 +85,7 @@ def read_transductions(
 
 
 def _ways(
-    transducer: Transducer, paths: list[list[int]], scores: list[float], shares: list[float]
+    transducer: TransductionModel, paths: list[list[int]], scores: list[float], shares: list[float]
 ) -> tuple[Transduced, ...]:
     """The different texts among the hypotheses of a source: subwords may spell one in many ways."""
     symbols = transducer.symbols

@@ -94,6 +94,25 @@ class Transducer:
         )
 
     @property
+    def longest_source(self) -> int | None:
+        """Sources may be of any length."""
+        return None
+
+    def longest_output(self, source: TransductionExample) -> int | None:
+        """And so may outputs."""
+        return None
+
+    @property
+    def vectors(self) -> int:
+        """How many numbers it keeps for a symbol."""
+        return self.settings.size * self.settings.layers
+
+    @property
+    def keeps_past(self) -> bool:
+        """Does it keep as many for each token of a hypothesis, too?"""
+        return self.settings.model == "transformer"
+
+    @property
     def distance(self) -> Distance | None:
         """What an output costs by one reference, where that is a distance."""
         if self.settings.cost == "edit":

@@ -12,15 +12,16 @@ from ..decoding import json_lines
 from ..footprint import fitting
 from ..task import Options, PredictionRequest
 from .decode import Transduced, Transduction, needed, transduce
-from .model import Transducer
+from .lengths import check_sources, readable
 from .pairs import Pairs, read_pairs
 from .settings import TransductionExperiment
+from .transduction_model import TransductionModel
 
 READINGS = ("one", "several", "merged")
 """What lines say of references: with `merged`, those with the same source are one example."""
 
 
-def predictions(model: Transducer, request: PredictionRequest) -> Iterator[str]:
+def predictions(model: TransductionModel, request: PredictionRequest) -> Iterator[str]:
     """Lines of source, tab and output, or JSON lines."""
     given = request.texts or iterate_lines(request.input)
     name = "`text`" if request.texts else name_of(request.input)
@@ -31,12 +32,13 @@ def predictions(model: Transducer, request: PredictionRequest) -> Iterator[str]:
 
 
 def transduced(
-    model: Transducer, pairs: Sequence[Pair], name: str, request: PredictionRequest
+    model: TransductionModel, pairs: Sequence[Pair], name: str, request: PredictionRequest
 ) -> str:
     """What is written for some lines."""
-    needs = [needed(model, pair.source, request.width) for pair in pairs]
-    fits = fitting(needs, [pair.line for pair in pairs], name, request)
-    sources, numbers = [pairs[place].source for place in fits], [pairs[i].line - 1 for i in fits]
+    given = [pair for pair in pairs if readable(model, pair, name, request.refuse)]
+    needs = [needed(model, pair.source, request.width) for pair in given]
+    fits = [given[i] for i in fitting(needs, [pair.line for pair in given], name, request)]
+    sources, numbers = [pair.source for pair in fits], [pair.line - 1 for pair in fits]
     found = transduce(model, sources, request.width, nbest=request.nbest, numbers=numbers)
     answers = dict(request.progress(found, len(fits), "transducing"))
     decoded = [(pair, answers.get(pair.line - 1)) for pair in pairs]
@@ -56,10 +58,11 @@ def check_kind(opening: Sequence[str], name: str) -> None:
 
 
 def labeled(
-    file: str, model: Transducer, experiment: TransductionExperiment, options: Options
+    file: str, model: TransductionModel, experiment: TransductionExperiment, options: Options
 ) -> Pairs:
     """Pairs of which the model knows at least one target token."""
     pairs = read_references(file, options.get("references", experiment.references))
+    check_sources(model, map(model.encode, pairs.sources), pairs.places)
     check_targets(model, pairs, name_of(file))
     return pairs
 
@@ -112,7 +115,7 @@ def read_references(file: str, references: str) -> Pairs:
     return read_pairs(file, "several" if merge else cast(Allowed, references), merge=merge)
 
 
-def check_targets(model: Transducer, pairs: Pairs, name: str) -> None:
+def check_targets(model: TransductionModel, pairs: Pairs, name: str) -> None:
     """Refuse targets of which the model knows no token: they are of another kind."""
     symbols = model.symbols
     texts = (text for several in pairs.references for text in several)
@@ -125,6 +128,6 @@ def check_targets(model: Transducer, pairs: Pairs, name: str) -> None:
         )
 
 
-def shown(tokens: list[str] | tuple[str, ...]) -> str:
+def shown(tokens: Sequence[str]) -> str:
     """Some tokens, so that one can tell spaces."""
     return ", ".join(map(repr, tokens[:3]))

@@ -18,8 +18,8 @@ from ...search.beam_search import SearchResult
 from ..decoding import decoded
 from .decode import Transduction, read_transductions
 from .label_errors import label_errors, nearest
-from .model import Transducer
 from .space import TransductionExample
+from .transduction_model import TransductionModel
 
 Found = TypeVar("Found")
 
@@ -63,7 +63,7 @@ class TransductionReport:
 
 
 def report(
-    transducer: Transducer,
+    transducer: TransductionModel,
     sources: Sequence[str],
     references: Sequence[Sequence[str]],
     width: int = 8,
@@ -106,7 +106,7 @@ def report(
 
 
 def compared(
-    transducer: Transducer, found: Sequence[Found], references: Sequence[Sequence[str]]
+    transducer: TransductionModel, found: Sequence[Found], references: Sequence[Sequence[str]]
 ) -> Iterator[tuple[Found, set[str]]]:
     """Pair what was found with the right texts, cut into tokens and joined again.
 

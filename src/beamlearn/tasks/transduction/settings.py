@@ -1,9 +1,10 @@
 """What a transducer is made of, its files, and its experiments."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from ...data.pairs import Allowed
 from ...training.settings import Learning
@@ -12,6 +13,12 @@ from .tokens import TokensName
 
 OF_TRANSFORMERS = ("heads", "feedforward")
 """Settings that another network does not have."""
+OF_OWN_NETWORKS = (
+    *("source_tokens", "target_tokens", "source_min_count", "target_min_count"),
+    *("model", "size", "layers", "heads", "feedforward", "dropout"),
+)
+"""Settings that a pretrained model decides by itself."""
+Folder = Annotated[str, AfterValidator(lambda path: str(Path(path).absolute()))]
 Weight = Annotated[float, Field(ge=0)]
 
 
@@ -28,6 +35,8 @@ class TransducerSettings(ModelSettings):
     """Minimum number of times a source token must occur in training to get a vector of its own."""
     target_min_count: Size = 1
     """Minimum number of times a target token must occur in training to be written."""
+    hf: Folder | None = None
+    """Folder of a Hugging Face model, with its tokenizer, to fine-tune. (default: a new network)"""
     model: Literal["lstm", "transformer"] = "lstm"
     """Kind of network."""
     size: Size = 128
@@ -95,6 +104,16 @@ class TransducerSettings(ModelSettings):
         return self
 
     @model_validator(mode="after")
+    def _check_pretrained(self) -> "TransducerSettings":
+        for name in OF_OWN_NETWORKS if self.pretrained else ():
+            if (value := getattr(self, name)) != type(self).model_fields[name].default:
+                raise ValueError(
+                    f"`{name}` is for new networks, but `hf` names a model that has its own; leave "
+                    f"out {name} = {value}, or leave out hf"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _check_heads(self) -> "TransducerSettings":
         for name in OF_TRANSFORMERS if self.model != "transformer" else ():
             if (value := getattr(self, name)) != type(self).model_fields[name].default:
@@ -109,6 +128,10 @@ class TransducerSettings(ModelSettings):
                 f"choose `heads` = {fits[-1]}, or another size"
             )
         return self
+
+    @property
+    def pretrained(self) -> bool:
+        return self.hf is not None
 
     def resolved(self, learning: Learning) -> "TransducerSettings":
         if self.normalize != "auto":

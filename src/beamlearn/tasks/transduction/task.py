@@ -1,28 +1,31 @@
 """Transduction, as commands and estimators see it."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, final
 
-from ...data.text import DataError
 from ...evaluation.evaluate import Evaluation
 from ...evaluation.marked import Marked
 from ...evaluation.metric import Metric
 from ...plural import counted
 from ...training.settings import SettingsError
 from ..task import Options, PredictionRequest, Subject, TaskSpec
+from .lengths import check_lengths, check_source, check_sources
 from .marking import marked
 from .model import Transducer, scorer_of
 from .pairs import Pairs, read_pairs
 from .predict import labeled, predictions
+from .pretrained import adapted, readapted
 from .report import TransductionReport, report
-from .settings import TransductionExperiment
+from .settings import TransducerSettings, TransductionExperiment
 from .space import TransductionExample
 from .symbols import Symbols
 from .tokens import Characters
+from .transduction_model import TransductionModel
 
 
 @final
-class TransductionTask(TaskSpec[TransductionExperiment, Pairs, Transducer]):
+class TransductionTask(TaskSpec[TransductionExperiment, Pairs, TransductionModel]):
     """A sequence for each sequence."""
 
     name = "transduce"
@@ -49,20 +52,33 @@ class TransductionTask(TaskSpec[TransductionExperiment, Pairs, Transducer]):
 
     def build(
         self, experiment: TransductionExperiment, train: Pairs, seed: int, device: str
-    ) -> Transducer:
-        model = Transducer.build(
-            experiment.transducer, train.sources, train.references, seed=seed, device=device
-        )
+    ) -> TransductionModel:
+        settings, model = experiment.transducer, adapted(experiment.transducer, device)
+        if model is None:
+            model = Transducer.build(
+                settings, train.sources, train.references, seed=seed, device=device
+            )
         check_lengths(model, train)
         return model
 
     def rebuild(
         self, experiment: TransductionExperiment, vocabulary: Mapping[str, Any], device: str
-    ) -> Transducer:
-        symbols, settings = Symbols.from_json(vocabulary), experiment.transducer
+    ) -> TransductionModel:
+        settings = experiment.transducer
+        if (model := readapted(settings, vocabulary, device)) is not None:
+            return model
+        symbols = Symbols.from_json(vocabulary)
         return Transducer(settings, symbols, scorer_of(settings, symbols), device)
 
-    def check_warm_start(self, model: Transducer, train: Pairs, source: str) -> None:
+    def adopt(self, folder: Path, device: str) -> tuple[TransductionModel, TransductionExperiment]:
+        settings = TransducerSettings(hf=str(folder))
+        experiment = TransductionExperiment(data=None, transducer=settings).resolved()
+        model = adapted(experiment.transducer, device)
+        assert model is not None  # as there is a folder
+        model.scorer.eval()
+        return model, experiment
+
+    def check_warm_start(self, model: TransductionModel, train: Pairs, source: str) -> None:
         check_lengths(model, train)
         if model.settings.target_min_count > 1:
             return
@@ -75,18 +91,21 @@ class TransductionTask(TaskSpec[TransductionExperiment, Pairs, Transducer]):
                         f"it has no {token!r} as in {place}; train it on the same data."
                     )
 
-    def examples(self, model: Transducer, data: Pairs) -> list[TransductionExample]:
-        return [model.encode(*pair) for pair in zip(data.sources, data.references, strict=True)]
+    def examples(self, model: TransductionModel, data: Pairs) -> list[TransductionExample]:
+        found = [model.encode(*pair) for pair in zip(data.sources, data.references, strict=True)]
+        check_sources(model, found, data.places)
+        return found
 
-    def sample(self, model: Transducer) -> TransductionExample:
+    def sample(self, model: TransductionModel) -> TransductionExample:
         return model.encode("a", ["a"])
 
     def validation_loss(
-        self, model: Transducer, found: Evaluation, scores: Mapping[Metric, float]
+        self, model: TransductionModel, found: Evaluation, scores: Mapping[Metric, float]
     ) -> float:
         """The share of wrong outputs; the cost where words or subwords make few of them right."""
         settings = model.settings
-        if settings.target_tokens != "characters" or settings.cost in ("bleu", "chrf"):
+        letters = settings.target_tokens == "characters" and not settings.pretrained
+        if not letters or settings.cost in ("bleu", "chrf"):
             return found.cost
         return float((found.costs > 0).double().mean())
 
@@ -94,12 +113,12 @@ class TransductionTask(TaskSpec[TransductionExperiment, Pairs, Transducer]):
         share = float((found.costs > 0).double().mean())
         return f"wrong outputs {share:.2%}, mean cost {found.cost:.3f}"
 
-    def subject(self, model: Transducer, data: Pairs, number: int) -> Subject:
+    def subject(self, model: TransductionModel, data: Pairs, number: int) -> Subject:
         source, references = data.sources[number], data.references[number]
         example, right = model.encode(source, references), " | ".join(references)
         return Subject(example, source, right, references=tuple(references))
 
-    def typed(self, model: Transducer, text: str, right: str | None) -> Subject:
+    def typed(self, model: TransductionModel, text: str, right: str | None) -> Subject:
         tokens = [] if right is None else model.symbols.target.cut(right)
         if tokens and not model.symbols.target_numbers.keys() & set(tokens):
             raise ValueError(
@@ -107,17 +126,19 @@ class TransductionTask(TaskSpec[TransductionExperiment, Pairs, Transducer]):
                 f"knows none ({tokens[0]!r} is one); separate them as the training data does."
             )
         references = () if right is None else (right,)
-        return Subject(model.encode(text, references), text, right, references=references)
+        example = model.encode(text, references)
+        check_source(model, example, "The input")
+        return Subject(example, text, right, references=references)
 
-    def spell(self, model: Transducer, output: Sequence[int]) -> str:
+    def spell(self, model: TransductionModel, output: Sequence[int]) -> str:
         return model.text(output)
 
-    def marked(self, model: Transducer, subject: Subject, output: str) -> Marked:
+    def marked(self, model: TransductionModel, subject: Subject, output: str) -> Marked:
         """The characters or words that differ from the nearest reference, by fewest edits."""
         letters = isinstance(model.symbols.target, Characters)
         return marked(output, subject.references, letters=letters)
 
-    def describe_data(self, model: Transducer, examples: int) -> str:
+    def describe_data(self, model: TransductionModel, examples: int) -> str:
         symbols = model.symbols
         return (
             f"{counted(examples, 'pair')}, source symbols: {len(symbols.source_symbols)}, "
@@ -128,38 +149,24 @@ class TransductionTask(TaskSpec[TransductionExperiment, Pairs, Transducer]):
         return f"wrong outputs {result['wer']:.2%}, token errors {result['cer']:.2%}"
 
     def read_labeled(
-        self, file: str, model: Transducer, experiment: TransductionExperiment, options: Options
+        self,
+        file: str,
+        model: TransductionModel,
+        experiment: TransductionExperiment,
+        options: Options,
     ) -> Pairs:
         return labeled(file, model, experiment, options)
 
     def predict(
-        self, model: Transducer, experiment: TransductionExperiment, request: PredictionRequest
+        self,
+        model: TransductionModel,
+        experiment: TransductionExperiment,
+        request: PredictionRequest,
     ) -> Iterator[str]:
         return predictions(model, request)
 
-    def report(self, model: Transducer, data: Pairs, width: int) -> TransductionReport:
+    def report(self, model: TransductionModel, data: Pairs, width: int) -> TransductionReport:
         return report(model, data.sources, data.references, width)
-
-
-def check_lengths(model: Transducer, train: Pairs) -> None:
-    """Refuse targets that are longer than an output may be."""
-    settings, cut = model.settings, model.symbols.target.cut
-    lacking: dict[str, tuple[int, int]] = {}
-    for place, source, several in zip(train.places, train.sources, train.references, strict=True):
-        longest = max(len(cut(text)) for text in several)
-        limit = model.limit(model.encode(source))
-        if longest > limit:
-            lacking[place] = longest, limit
-    if lacking:
-        place, (longest, limit) = next(iter(lacking.items()))
-        more = max(tokens - most for tokens, most in lacking.values())
-        others = f" ({len(lacking)} targets are too long)" if len(lacking) > 1 else ""
-        raise DataError(
-            f"{place}: A target may have {limit} tokens, as length_factor = "
-            f"{settings.length_factor:g} and length_extra = {settings.length_extra} allow for its "
-            f"source, but it has {longest}{others}; set `length_extra` = "
-            f"{settings.length_extra + more}, or remove it."
-        )
 
 
 TRANSDUCTION = TransductionTask()
