@@ -14,7 +14,7 @@ from transformers import (
     PreTrainedModel,
     StoppingCriteriaList,
 )
-from transformers.generation import (
+from transformers.generation.utils import (
     GenerateBeamDecoderOnlyOutput,
     GenerateBeamEncoderDecoderOutput,
 )
@@ -101,11 +101,15 @@ def generate(
     if config.output_scores:
         scores = result.nbest_scores.masked_fill(~result.nbest_mask, NOWHERE)[:, :returned]
         scores, token_scores = scores.flatten(), _token_scores(ready, result, returned)
-    encoder_decoder = model.config.is_encoder_decoder
-    kind: Any = BeamEncoderDecoderOutput if encoder_decoder else BeamDecoderOnlyOutput
-    return kind(
-        sequences=sequences, sequences_scores=scores, token_scores=token_scores, result=result
-    )
+    found: dict[str, Any] = {
+        "sequences": sequences,
+        "sequences_scores": scores,
+        "token_scores": token_scores,
+        "result": result,
+    }
+    if model.config.is_encoder_decoder:
+        return BeamEncoderDecoderOutput(**found)
+    return BeamDecoderOnlyOutput(**found)
 
 
 def _sequences(

@@ -106,7 +106,7 @@ def _ends_as_rules(criterion: Any, config: GenerationConfig) -> bool:
         return criterion.max_length == config.max_length
     ends = config.eos_token_id
     ends = [ends] if isinstance(ends, int) else ends
-    return type(criterion) is EosTokenCriteria and criterion.eos_token_id.tolist() == ends
+    return type(criterion) is EosTokenCriteria and bool(criterion.eos_token_id.tolist() == ends)
 
 
 def _known(model: PreTrainedModel) -> set[str]:

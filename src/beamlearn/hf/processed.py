@@ -41,7 +41,8 @@ class ProcessedScorer(Scorer):
         rows = nodes.rows(self.examples, max(slots, self.width))
         ids, table = (field.flatten(0, 1)[rows.flatten()] for field in (nodes.tokens, local))
         asked = set(running.tolist())
-        processors = LogitsProcessorList(
+        # Any: transformers writes LongTensor and FloatTensor for tensors of these types
+        processors: Any = LogitsProcessorList(
             [_asking_about(asked, rows.shape[1], processor) for processor in self.processors]
         )
         processed: Tensor = processors(ids, table)
