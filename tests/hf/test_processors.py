@@ -1,6 +1,6 @@
 """Every processor and stopping criterion of transformers that works with beams."""
 
-from itertools import product
+from itertools import cycle, product
 
 import pytest
 import torch
@@ -174,6 +174,18 @@ def test_it_finds_what_generate_finds(kind, case, settings):
     if callable(asked):
         asked = asked(1 if model.config.is_encoder_decoder else 7)
     assert_same(model, **settings, **asked)
+
+
+@pytest.mark.parametrize(("case", "kind"), list(zip(CASES, cycle(KINDS), strict=False)))
+def test_width_one_is_greedy(kind, case):
+    model, asked = tiny(kind), CASES[case]
+    prompt = 1 if model.config.is_encoder_decoder else 7
+    asked = asked(prompt) if callable(asked) else asked
+    ids, mask = sources(model)
+    options = {"max_new_tokens": LIMIT, **asked}
+    theirs = model.generate(ids, attention_mask=mask, do_sample=False, **options)
+    found = hf.beam_search(model, ids, mask, width=1, **options)
+    assert found.sequences[:, 0].tolist() == theirs.tolist()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -58,7 +58,8 @@ def diverse_beam_search(
     The score of a token is lower by `diversity_penalty` for each hypothesis that took it at the
     same step and ran on, in the beam of an earlier group (Vijayakumar et al. 2018, with Hamming
     diversity). A group depends on earlier ones only; so the first one is `beam_search`, and each
-    is returned as that returns it. All other arguments are those of `beam_search`.
+    is returned as that returns it. All other arguments are those of `beam_search`; processors
+    get log-probabilities, also if `width` is 1.
 
     >>> import torch
     >>> from transformers import T5Config, T5ForConditionalGeneration
@@ -87,7 +88,7 @@ def diverse_beam_search(
                 OthersTokens(taken(group.result), prompt, diversity_penalty) for group in found
             ]
             now = replace(ready, processors=LogitsProcessorList([*own, *earlier]))
-            result = search(now, width, length_penalty, early_stopping, must_contain)
+            result = search(now, width, length_penalty, early_stopping, must_contain, greedy=False)
             found.append(generated(now, result))
     return found
 

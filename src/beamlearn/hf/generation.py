@@ -63,11 +63,13 @@ def generate(
     """Search for `model.generate(..., custom_generate=hf.generate)`, with `num_beams` as width.
 
     It returns what `generate` returns without it: token ids, or with
-    `return_dict_in_generate=True` an output of the same class. That one also has the `result`
-    of the search, with n-best lists of all `num_beams` outputs and their probabilities, and with
-    `output_scores=True` the `token_scores`. It has no `scores` of tokens that were not chosen, no
-    `beam_indices` and no cache. Outputs of `hf.beam_search` and these differ in nothing but their
-    form; so do the settings, and `must_contain` may be passed to `model.generate`, too.
+    `return_dict_in_generate=True` an output of the same class (with one beam, also that of
+    beams). That one also has the `result` of the search, with n-best lists of all `num_beams`
+    outputs and their probabilities, and with `output_scores=True` the `token_scores`. It has no
+    `scores` of tokens that were not chosen, no `beam_indices` and no cache.
+
+    The search is that of `hf.beam_search`, and the same settings are refused. `must_contain` may
+    be passed to `model.generate`.
 
     transformers hands no tokenizer to custom searches: in place of `stop_strings`, pass
     `stopping_criteria=[StopStringCriteria(tokenizer, strings)]`.
@@ -119,6 +121,8 @@ def _sequences(
     ends, padding = ready.config.eos_token_id, ready.config.pad_token_id
     end = ends[0] if isinstance(ends, list) else ends
     filler = -1 if end is None else padding or end
+    if ready.config.num_beams == 1 and padding is not None:
+        filler = padding
     actions = result.trace.best_actions(returned).flatten(0, 1)
     longest = int((actions >= 0).sum(dim=-1).max())
     tokens = actions.masked_fill(actions < 0, filler)[:, :longest]

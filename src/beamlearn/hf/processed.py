@@ -2,6 +2,7 @@
 
 from typing import Any, final
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 from transformers import LogitsProcessorList, PrefixConstrainedLogitsProcessor
@@ -15,26 +16,42 @@ from .written import Written, WrittenSpace
 
 @final
 class ProcessedScorer(Scorer):
-    """Log-probabilities, changed by processors as `generate` does it with beams.
+    """Log-probabilities, changed by processors as `generate` does it.
 
-    s(v') = s(v) + processors(tokens of v, log_softmax(logits of v))[action]
+    With beams:     s(v') = s(v) + processors(tokens of v, log_softmax(logits of v))[action]
+    If `greedy`:    s(v') = s(v) + log_softmax(processors(tokens of v, logits of v))[action]
 
     Processors see as many rows as in `generate`: `width` for each example, in its place, also
     after some have ended. What they return for rows that stand for no hypothesis is not read.
     """
 
     def __init__(
-        self, inner: HuggingFaceScorer, processors: LogitsProcessorList, width: int, examples: int
+        self,
+        inner: HuggingFaceScorer,
+        processors: LogitsProcessorList,
+        width: int,
+        examples: int,
+        *,
+        greedy: bool = False,
     ) -> None:
         super().__init__()
         self.inner, self.processors, self.width, self.examples = inner, processors, width, examples
-        self.length_power = inner.length_power
+        self.length_power, self.greedy = inner.length_power, greedy
 
     def start(self, space: WrittenSpace) -> Read:
         return self.inner.start(space.inner)
 
     def score(self, memory: Read, nodes: Written) -> Float[Tensor, "batch k a"]:
-        local = self.inner.score(memory, nodes.position).log_softmax(dim=-1)
+        logits = self.inner.score(memory, nodes.position)
+        if not self.greedy:
+            return self._processed(logits.log_softmax(dim=-1), nodes)
+        processed = self._processed(logits, nodes)
+        banned = processed == -torch.inf
+        return processed.log_softmax(dim=-1).masked_fill(banned, -torch.inf)
+
+    def _processed(
+        self, local: Float[Tensor, "batch k a"], nodes: Written
+    ) -> Float[Tensor, "batch k a"]:
         if not self.processors:
             return local
         slots, running = local.shape[1], nodes.position.examples

@@ -88,7 +88,8 @@ def beam_search(
     - Without `attention_mask`, padding tokens are not read here; `generate` may read some of
       them, which depends on its version.
     - With width 1, `generate` is greedy and ignores `length_penalty` and `early_stopping`; here
-      both count. The outputs are the same but for "never" with a positive penalty.
+      both count. The outputs are the same but for "never" with a positive penalty. Processors
+      then get logits, as there, in place of log-probabilities.
     - Where fewer than `width` hypotheses exist (few tokens are allowed, one or two steps),
       `generate` fills up with copies that have scores near -1e9; here `result.nbest_mask` and
       `nbest` show what exists. If processors leave no output at all, that is an error.
@@ -136,8 +137,13 @@ def search(
     length_penalty: float | None = None,
     early_stopping: EarlyStopping | None = None,
     must_contain: Sequence[Sequence[int]] | None = None,
+    *,
+    greedy: bool | None = None,
 ) -> SearchResult:
-    """Search what was prepared; what is None is as its config says."""
+    """Search what was prepared; what is None is as its config says.
+
+    A search is `greedy`, as `generate` means it, if it has one hypothesis and nothing else to heed.
+    """
     config, space = ready.config, ready.space
     if length_penalty is None:
         length_penalty = 1.0 if config.length_penalty is None else config.length_penalty
@@ -146,11 +152,13 @@ def search(
     scorer = HuggingFaceScorer(ready.model, length_power=length_penalty)
     if ready.plain and must_contain is None:
         return pooled_search(space, scorer, width, early_stopping=early_stopping)
+    if greedy is None:
+        greedy = width == 1 and must_contain is None
     phrases = None if must_contain is None else _phrases(ready, must_contain)
     written = WrittenSpace(space, phrases)
     return pooled_search(
         written,
-        ProcessedScorer(scorer, ready.processors, width, len(space)),
+        ProcessedScorer(scorer, ready.processors, width, len(space), greedy=greedy),
         width,
         early_stopping=early_stopping,
         stops=Stopping(ready.criteria) if ready.criteria else None,
