@@ -27,7 +27,7 @@ the worst finished one. "never": when it would not be even at the greatest lengt
 """
 Stops = Callable[[Any, Int[Tensor, "batch m"], Int[Tensor, "batch m"]], Bool[Tensor, "batch m"]]
 """Which neighbors end for another reason, by the nodes of a beam, their slots and actions."""
-Parts = Callable[[Any], Int[Tensor, "batch k a"]]
+Parts = Callable[[Any], Int[Tensor, "#batch #k #a"]]
 """The number of the part that each neighbor of the nodes of a beam belongs to."""
 
 
@@ -114,7 +114,7 @@ def _choose(
     """The best neighbors, and those that run on; maybe the same."""
     if parts is None:
         return _split(beam, neighbors, width, stops)
-    numbers = parts(beam.nodes)
+    numbers = parts(beam.nodes).expand_as(neighbors.local)
     there = [numbers == number for number in numbers.unique().tolist()]
     found = [_split(beam, neighbors, width, stops, part) for part in there]
     best, running = (reduce(Candidates.join, each) for each in zip(*found, strict=True))
@@ -132,11 +132,12 @@ def _split(
 
     Where each node has at most one terminal neighbor, these are all among the 2k best.
     """
-    ending = int(neighbors.terminal.expand(-1, -1, neighbors.actions).sum(dim=-1).max())
-    sparse = width > 1 and ending <= 1  # the single best one is found faster
+    ending = neighbors.terminal.expand(-1, -1, neighbors.actions).sum(dim=-1)
+    sparse = width > 1 and int(ending.max()) <= 1  # the single best one is found faster
     several = 2 if sparse else 1
-    if stops is not None and ending < neighbors.actions:
-        several = 1 + max(1, ending)
+    if stops is not None:
+        some = ending.masked_fill(ending == neighbors.actions, 0)  # the others end anyway
+        several = 1 + max(1, int(some.max()))
     ranked = _look_up(beam, neighbors, *neighbors.best(several * width, part))
     if stops is not None:
         ranked = ranked.ending(stops(beam.nodes, ranked.slots, ranked.actions))
