@@ -21,7 +21,7 @@ class OthersTokens(LogitsProcessor):
     """Make tokens cost more that hypotheses of earlier groups took at the same place."""
 
     def __init__(
-        self, taken: Sequence[Int[Tensor, "batch m"]], prompt: int, penalty: float
+        self, taken: Sequence[Int[Tensor, "batch _"]], prompt: int, penalty: float
     ) -> None:
         self.taken, self.prompt, self.penalty = taken, prompt, penalty
         """`taken` has the tokens of each step; -1: none."""
@@ -67,7 +67,7 @@ def diverse_beam_search(
     >>> model = T5ForConditionalGeneration(T5Config(**sizes, decoder_start_token_id=0))
     >>> sources = torch.tensor([[5, 7, 3, 1], [4, 1, 0, 0]])
     >>> found = diverse_beam_search(
-    ...     model, sources, width=1, groups=3, diversity_penalty=100.0, max_new_tokens=5
+    ...     model, sources, width=1, groups=3, diversity_penalty=100.0, min_length=6, max_length=6
     ... )
     >>> firsts = [[group.result.nbest[row][0].output[0] for group in found] for row in (0, 1)]
     >>> [len(set(tokens)) for tokens in firsts]
@@ -93,7 +93,7 @@ def diverse_beam_search(
     return found
 
 
-def taken(result: SearchResult) -> list[Int[Tensor, "batch m"]]:
+def taken(result: SearchResult) -> list[Int[Tensor, "batch _"]]:
     """The tokens by which hypotheses grew that ran on, step by step; -1: none."""
     steps = []
     for step in result.trace.steps:

@@ -103,7 +103,7 @@ def _said(processor: Any, config: GenerationConfig) -> bool:
 
 def _ends_as_rules(criterion: Any, config: GenerationConfig) -> bool:
     if type(criterion) is MaxLengthCriteria:
-        return criterion.max_length == config.max_length
+        return bool(criterion.max_length == config.max_length)
     ends = config.eos_token_id
     ends = [ends] if isinstance(ends, int) else ends
     return type(criterion) is EosTokenCriteria and bool(criterion.eos_token_id.tolist() == ends)
