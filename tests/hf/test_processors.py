@@ -29,6 +29,11 @@ from transformers import (
     UnbatchedClassifierFreeGuidanceLogitsProcessor,
     WatermarkingConfig,
 )
+from transformers.generation.logits_process import (
+    AlternatingCodebooksLogitsProcessor,
+    BarkEosPrioritizerLogitsProcessor,
+    WhisperTimeStampLogitsProcessor,
+)
 
 from beamlearn import hf
 from beamlearn.hf.asking import ask_generate
@@ -67,6 +72,13 @@ class TwoOf(StoppingCriteria):
 def allowed(example, tokens):
     """Some tokens by the example and by what came before; never few, and always an end."""
     return [1, *range(3 + (int(tokens[-1]) + example) % 2, VOCABULARY, 2)]
+
+
+def timestamps(prompt):
+    """Tokens from 21 on are times, which come in pairs."""
+    config = GenerationConfig(eos_token_id=1)
+    config.no_timestamps_token_id, config.max_initial_timestamp_index = 20, 5
+    return WhisperTimeStampLogitsProcessor(config, begin_index=prompt)
 
 
 CASES = {
@@ -111,6 +123,11 @@ CASES = {
     "typical": {"logits_processor": [TypicalLogitsWarper(0.5, min_tokens_to_keep=3)]},
     "epsilon": {"logits_processor": [EpsilonLogitsWarper(0.15, min_tokens_to_keep=3)]},
     "eta": {"logits_processor": [EtaLogitsWarper(0.3, min_tokens_to_keep=2)]},
+    "end_priority": {"logits_processor": [BarkEosPrioritizerLogitsProcessor(1, 0.2)]},
+    "codebooks": lambda prompt: {
+        "logits_processor": [AlternatingCodebooksLogitsProcessor(prompt, 10, 15)]
+    },
+    "timestamps": lambda prompt: {"logits_processor": [timestamps(prompt)]},
     "own_forced_bos": {"logits_processor": [ForcedBOSTokenLogitsProcessor(8)]},
     "own_forced_eos": lambda prompt: {
         "logits_processor": [ForcedEOSTokenLogitsProcessor(prompt + 6, 6)]
