@@ -11,6 +11,7 @@ from tiny_transformers import VOCABULARY, make, sources, tiny
 
 from beamlearn import hf
 from beamlearn.hf.phrases import Phrases
+from beamlearn.search.space import Expansion
 
 SMALL = hf.Rules(6, None, (1,), 20)
 
@@ -129,3 +130,16 @@ def test_forced_tokens_leave_room(settings):
 def test_phrases_that_cannot_be_contained(phrases, message):
     with pytest.raises(ValueError, match=message):
         search(tiny("t5"), 2, phrases)
+
+
+@pytest.mark.parametrize(
+    ("forced", "left", "expected"),
+    [(0, 2, [0, 2, 3, 4, 5]), (0, 1, [2, 3]), (1, 2, [2, 3]), (1, 1, [3])],
+)
+def test_a_forced_last_token_is_no_part_of_a_phrase(forced, left, expected):
+    """Half of a phrase is there, and `left` tokens may follow the next: which may that be?"""
+    phrases = Phrases([[2, 3]], SMALL, torch.device("cpu"), last_forced=bool(forced))
+    state = phrases.after(phrases.start(1), torch.tensor([[2]]))
+    expansion = Expansion(6, (torch.arange(6) == 1)[None, None])
+    legal = phrases.restrict(expansion, state, left).legal
+    assert legal[0, 0].nonzero()[:, 0].tolist() == expected
