@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import T5EncoderModel, T5Model
 
 from beamlearn import hf
-from beamlearn.hf.rules import UNSUPPORTED
+from beamlearn.hf.rules import BEYOND_RULES
 from beamlearn.search.pooled_search import pooled_search
 
 LIMIT = 12
@@ -228,20 +228,20 @@ def test_sequences_are_filled_with_the_padding_token():
             assert sequence == [0, *hypothesis.output, *[0] * rest]
 
 
-ASKED = {name: 0.5 if 0.0 in usual or 1.0 in usual else 3 for name, usual in UNSUPPORTED.items()}
+ASKED = {name: 0.5 if 0.0 in usual or 1.0 in usual else 3 for name, usual in BEYOND_RULES.items()}
 
 
-@pytest.mark.parametrize("name", sorted(UNSUPPORTED))
-def test_settings_that_are_not_supported_are_refused(name):
+@pytest.mark.parametrize("name", sorted(BEYOND_RULES))
+def test_settings_that_rules_cannot_say_are_refused(name):
     model = make("bart")
-    for neutral in (None, *UNSUPPORTED[name]):
+    for neutral in (None, *BEYOND_RULES[name]):
         setattr(model.generation_config, name, neutral)
         hf.rules_of(model)
     setattr(model.generation_config, name, ASKED[name])
     with pytest.raises(
-        ValueError, match=f"asks for {name}={ASKED[name]!r}, which .*model.generate"
+        ValueError, match=f"asks for {name}={ASKED[name]!r}, which rules cannot say; .*beam_search"
     ):
-        search(model, 2)
+        hf.rules_of(model)
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,60 @@ def test_sums_over_tokens(k, power, early_stopping):
         assert [h.score for h in nbest] == pytest.approx([s for s, _ in expected])
 
 
+def in_parts(children, score, k, part, stop):
+    """`by_hand` with parts and with what `stop` ends besides, as `early_stopping=True` ends."""
+    running, pool = [()], []
+    while running and len(pool) < k:
+        ranked = sorted((c for node in running for c in children(node)), key=lambda c: -score(c))
+        running = []
+        for number in sorted({part(node) for node in ranked}):
+            several = [node for node in ranked if part(node) == number][: 2 * k]
+            ended = [node for node in several if not children(node) or stop(node)]
+            pool += [node for node in several[:k] if node in ended]
+            running += [node for node in several if node not in ended][:k]
+        pool = sorted(pool, key=lambda node: -score(node))[:k]
+        running.sort(key=lambda node: -score(node))
+    return pool
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3])
+@pytest.mark.parametrize("stopped", [(), (3,), (2, 3)])
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_parts_and_more_that_stops(k, stopped, parts):
+    space, scorer = generation(0.0, seed=k + parts)
+    result = pooled_search(
+        space,
+        scorer,
+        k,
+        early_stopping=True,
+        stops=lambda nodes, slots, actions: torch.isin(actions, torch.tensor(stopped)),
+        parts=lambda nodes: torch.arange(4)[None, None] % parts,
+    )
+    for example, limit in enumerate(LIMITS):
+
+        def children(tokens, limit=limit):
+            ended = len(tokens) == limit or tokens[-1:] == (EOS,)
+            return [] if ended else [(*tokens, token) for token in range(4)]
+
+        @cache
+        def score(tokens, example=example):
+            return scorer.rescore(example, tokens, lambda _: list(range(4))).item()
+
+        expected = in_parts(children, score, k, lambda n: n[-1] % parts, lambda n: n[-1] in stopped)
+        nbest = result.nbest[example]
+        assert [h.output for h in nbest] == expected
+        assert [h.score for h in nbest] == pytest.approx([score(tokens) for tokens in expected])
+
+
+def test_a_part_without_neighbors_is_no_dead_end():
+    """The first part is empty in one example, the second one in the other."""
+    space, scorer = generation(0.0, seed=3)
+    numbers = torch.tensor([0, 1, 0, 1])[:, None, None]
+    plain = pooled_search(space, scorer, 2)
+    result = pooled_search(space, scorer, 2, parts=lambda nodes: numbers[nodes.examples])
+    assert result.nbest == plain.nbest
+
+
 @pytest.mark.parametrize("power", [0.0, 0.7, 1.0, 2.0, -0.5])
 def test_a_search_that_goes_on_finds_nothing_worse(power):
     """All three ways to stop follow the same beams; they differ in when they stop."""

@@ -14,6 +14,10 @@ from .config import BeamArguments as BeamArguments
 from .config import BeamConfig as BeamConfig
 from .config import BeamSeq2SeqConfig as BeamSeq2SeqConfig
 from .costs import TokenCosts as TokenCosts
+from .diverse import diverse_beam_search as diverse_beam_search
+from .generation import BeamDecoderOnlyOutput as BeamDecoderOnlyOutput
+from .generation import BeamEncoderDecoderOutput as BeamEncoderDecoderOutput
+from .generation import generate as generate
 from .objective import BeamObjective as BeamObjective
 from .objective import Incurred as Incurred
 from .rules import Rules as Rules

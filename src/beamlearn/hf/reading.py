@@ -60,12 +60,15 @@ class EncoderDecoderReader(Reader):
     """
 
     def start(self, space: HuggingFaceSpace) -> Read:
+        ids, mask, encoded = space.input_ids, space.attention_mask, space.encoded
+        if encoded is not None:
+            context = (encoded.states,) if encoded.mask is None else (encoded.states, encoded.mask)
+            return self._read(context, None, ids, len(space), 1)
         encoder = self.model.get_encoder()
-        ids, mask = space.input_ids, space.attention_mask
         sources = encoder(input_ids=ids, attention_mask=mask, return_dict=True).last_hidden_state
-        assert space.rules.start is not None  # only a causal model has none
+        assert space.rules.start is not None  # only what reads a prompt has none
         start = ids.new_full((len(space), 1), space.rules.start)
-        return self._read((sources, mask), None, start)
+        return self._read((sources, mask), None, start, len(space), 1)
 
     def go_on(
         self,
@@ -82,20 +85,25 @@ class EncoderDecoderReader(Reader):
             context = tuple(field.index_select(0, parents) for field in context)
             shared = _own_layers(shared)
             shared.batch_select_indices(parents)
-        return self._read(context, EncoderDecoderCache(own, shared), tokens)
+        cache = EncoderDecoderCache(own, shared)
+        return self._read(context, cache, tokens.flatten()[:, None], *tokens.shape)
 
     def _read(
-        self, context: tuple[Tensor, ...], cache: Cache | None, tokens: Int[Tensor, "batch k"]
+        self,
+        context: tuple[Tensor, ...],
+        cache: Cache | None,
+        tokens: Int[Tensor, "hypotheses new"],
+        *beams: int,
     ) -> Read:
-        sources, mask = context
+        sources, *masks = context
         read = self.model(
             # transformers writes FloatTensor for a tensor of any floating type
             encoder_outputs=BaseModelOutput(last_hidden_state=sources),  # type: ignore[arg-type]
-            attention_mask=mask,
-            decoder_input_ids=tokens.flatten()[:, None],
+            decoder_input_ids=tokens,
             past_key_values=cache,
             use_cache=True,
             return_dict=True,
+            **({"attention_mask": masks[0]} if masks else {}),
         )
         if not isinstance(read.past_key_values, EncoderDecoderCache):
             raise TypeError(
@@ -103,7 +111,7 @@ class EncoderDecoderReader(Reader):
                 f"{type(self.model).__name__} is a {type(read.past_key_values).__name__}."
             )
         logits = read.logits[:, -1].float()
-        return Read(context, read.past_key_values, logits.view(*tokens.shape, -1))
+        return Read(context, read.past_key_values, logits.view(*beams, -1))
 
 
 @final

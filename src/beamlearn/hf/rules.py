@@ -12,7 +12,7 @@ DEFAULT_NEW_TOKENS = 20
 NO_TOKEN = -1
 """What stands for padding where a model has no token for it."""
 
-UNSUPPORTED: dict[str, tuple[Any, ...]] = {
+BEYOND_RULES: dict[str, tuple[Any, ...]] = {
     "begin_suppress_tokens": (),
     "constraints": (),
     "diversity_penalty": (0.0,),
@@ -33,7 +33,7 @@ UNSUPPORTED: dict[str, tuple[Any, ...]] = {
     "stop_strings": (),
     "watermarking_config": (),
 }
-"""Settings that change what `generate` returns, and values beside None at which they do not."""
+"""Settings that rules cannot say, and values beside None at which there is nothing to say."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Rules:
     vocabulary: int
     """How many tokens there are, which is how many numbers the model gives."""
     start: int | None
-    """What a decoder reads first; no part of the output. None: a causal model reads a prompt."""
+    """What a decoder reads first; no part of the output. None: it reads a prompt."""
     ends: tuple[int, ...]
     """The tokens that end an output; an empty tuple: only the limit does."""
     max_new_tokens: int
@@ -71,18 +71,31 @@ def rules_of(
     the `max_length` of a config counts the tokens of the longest `prompt`.
     Which tokens are forced and, if the config says `renormalize_logits`, which single tokens
     are ruled out (`bad_words_ids`, `suppress_tokens`) is kept to. Settings that only concern
-    sampling mean nothing to a search.
+    sampling mean nothing to a search. All others are for `hf.beam_search`.
     """
     config = settings_of(model)
-    refuse_unsupported(config)
+    if beyond := beyond_rules(config):
+        raise ValueError(
+            f"The generation config of the model asks for {beyond}, which rules cannot say; "
+            "search with `hf.beam_search`, which can do that, or set it to None in "
+            "`model.generation_config`."
+        )
     prompt = 1 if model.config.is_encoder_decoder else prompt
     plain = plain_rules_of(
         model, _limit(config, prompt) if max_new_tokens is None else max_new_tokens
     )
+    return with_tokens_of(config, plain, prompt)
+
+
+def with_tokens_of(config: GenerationConfig, plain: Rules, prompt: int) -> Rules:
+    """Add which tokens a config forces and bans, where nothing is `beyond_rules`.
+
+    As in `generate`, the first token is forced only after a prompt of one token.
+    """
     return replace(
         plain,
-        forced_first=config.forced_bos_token_id,
-        forced_last=_forced_last(config.forced_eos_token_id),
+        forced_first=config.forced_bos_token_id if prompt == 1 else None,
+        forced_last=[*_numbers(config.forced_eos_token_id), None][0],
         banned=_banned(config, plain.ends),
     )
 
@@ -90,8 +103,15 @@ def rules_of(
 def plain_rules_of(model: PreTrainedModel, max_new_tokens: int) -> Rules:
     """The rules of a model by itself: any token may come next, and an end token ends an output."""
     config = settings_of(model)
-    ends = _numbers(config.eos_token_id)
     start = _start(config) if model.config.is_encoder_decoder else None
+    return plain_rules(model, config, max_new_tokens, start)
+
+
+def plain_rules(
+    model: PreTrainedModel, config: GenerationConfig, max_new_tokens: int, start: int | None
+) -> Rules:
+    """The same with the special tokens of a config, which need not be the model's own."""
+    ends = _numbers(config.eos_token_id)
     output = model.get_output_embeddings()  # type: ignore[no-untyped-call]  # theirs to type
     vocabulary = output.weight.shape[0]
     if beyond := [end for end in ends if not 0 <= end < vocabulary]:
@@ -119,26 +139,21 @@ def settings_of(model: PreTrainedModel) -> GenerationConfig:
     return config
 
 
-def refuse_unsupported(config: GenerationConfig) -> None:
-    """Refuse settings under which `generate` would return something else."""
-    asked = {name: getattr(config, name, None) for name in UNSUPPORTED}
-    for name, value in asked.items():
-        if value is not None and value not in UNSUPPORTED[name]:
-            raise ValueError(_refusal(name, value))
+def beyond_rules(config: GenerationConfig) -> str | None:
+    """The first setting that rules cannot say, and its value; None: there is none."""
+    for name, usual in BEYOND_RULES.items():
+        value = getattr(config, name, None)
+        if value is not None and value not in usual:
+            return f"{name}={value!r}"
     for name in ("bad_words_ids", "suppress_tokens"):
         value = getattr(config, name)
         if value and not config.renormalize_logits:
-            raise ValueError(_refusal(name, value, " without renormalize_logits=True"))
+            return f"{name}={value!r} without renormalize_logits=True"
     if any(len(word) != 1 for word in config.bad_words_ids or []):
-        raise ValueError(_refusal("bad_words_ids", config.bad_words_ids, " of several tokens"))
-
-
-def _refusal(name: str, value: object, how: str = "") -> str:
-    return (
-        f"The generation config of the model asks for {name}={value!r}{how}, which this search "
-        "does not support; set it to None in `model.generation_config` to search without it, or "
-        "call `model.generate`."
-    )
+        return f"bad_words_ids={config.bad_words_ids!r} of several tokens"
+    if len(_numbers(config.forced_eos_token_id)) > 1:
+        return f"forced_eos_token_id={config.forced_eos_token_id!r}"
+    return None
 
 
 def _start(config: GenerationConfig) -> int:
@@ -157,13 +172,6 @@ def _limit(config: GenerationConfig, prompt: int) -> int:
     if config.max_new_tokens is not None:
         return int(config.max_new_tokens)
     return DEFAULT_NEW_TOKENS if config.max_length is None else int(config.max_length) - prompt
-
-
-def _forced_last(forced: int | list[int] | None) -> int | None:
-    several = _numbers(forced)
-    if len(several) > 1:
-        raise ValueError(_refusal("forced_eos_token_id", forced))
-    return several[0] if several else None
 
 
 def _banned(config: GenerationConfig, ends: Iterable[int]) -> tuple[int, ...]:

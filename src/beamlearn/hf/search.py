@@ -1,22 +1,28 @@
 """Beam search with a Hugging Face model in one call."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.nn.functional import pad
-from transformers import PreTrainedModel
+from transformers import (
+    LogitsProcessor,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    StoppingCriteria,
+)
 
 from ..search.beam_search import SearchResult
 from ..search.pooled_search import EarlyStopping, pooled_search
+from .asking import ask_generate
 from .modes import evaluating
-from .padding import as_tensors
-from .reading import flush_right
-from .rules import plain_rules_of, rules_of, settings_of
+from .phrases import Phrases
+from .prepared import Prepared
+from .processed import ProcessedScorer
 from .scorer import HuggingFaceScorer
-from .space import HuggingFaceSpace
+from .written import Stopping, WrittenSpace
 
 
 @dataclass(frozen=True)
@@ -26,7 +32,10 @@ class Generated:
     sequences: Int[Tensor, "batch k length"]
     """Token ids from the start token or the prompt on, best first; padding after the end."""
     scores: Float[Tensor, "batch k"]
-    """The log-probability of each, divided by its length to the power of the penalty."""
+    """The log-probability of each, divided by its length to the power of the penalty.
+
+    What processors add is part of it. -inf where fewer than k outputs were found.
+    """
     result: SearchResult
     """The search itself: n-best lists with probabilities, step scores and the beams."""
 
@@ -40,6 +49,13 @@ def beam_search(
     length_penalty: float | None = None,
     early_stopping: EarlyStopping | None = None,
     max_new_tokens: int | None = None,
+    decoder_input_ids: Int[Tensor, "batch prompt"] | None = None,
+    logits_processor: Sequence[LogitsProcessor] | None = None,
+    stopping_criteria: Sequence[StoppingCriteria] | None = None,
+    prefix_allowed_tokens_fn: Callable[[int, Tensor], list[int]] | None = None,
+    tokenizer: PreTrainedTokenizerBase | None = None,
+    must_contain: Sequence[Sequence[int]] | None = None,
+    **settings: Any,
 ) -> Generated:
     """Find what `model.generate(num_beams=width, do_sample=False)` finds.
 
@@ -50,9 +66,17 @@ def beam_search(
     evaluation) stays as it is.
 
     `sequences.flatten(0, 1)` and `scores.flatten()` are what `generate` returns with
-    `num_return_sequences=width`. What is None comes from the model's generation config, or else
-    from the defaults of `generate`: `length_penalty=1.0`, `early_stopping=False` and 20 new
-    tokens. What the config asks for and this search does not do is refused (`rules_of`).
+    `num_return_sequences=width`. Everything else is as there, too: `settings` are those of a
+    generation config (`repetition_penalty=1.2`, `no_repeat_ngram_size=3`, `min_new_tokens=5`);
+    processors and stopping criteria of transformers or of your own are called with the rows that
+    `generate` calls them with; `decoder_input_ids` is what a decoder reads first. `stop_strings`
+    needs the `tokenizer`. What is None comes from the model's generation config, or else from the
+    defaults of `generate`: `length_penalty=1.0`, `early_stopping=False` and 20 new tokens.
+    Settings of sampling mean nothing to a search. The few that a search cannot do are refused,
+    and the message says why.
+
+    With `must_contain`, phrases of token ids, every output contains all of them. The beam then
+    has `width` hypotheses for each number of tokens that they still lack.
 
     The two differ by design in this:
 
@@ -64,10 +88,11 @@ def beam_search(
     - Without `attention_mask`, padding tokens are not read here; `generate` may read some of
       them, which depends on its version.
     - With width 1, `generate` is greedy and ignores `length_penalty` and `early_stopping`; here
-      both count. The outputs are the same but for "never" with a positive penalty.
-    - Where fewer than `width` hypotheses exist (fewer tokens than `width`, one or two steps),
+      both count. The outputs are the same but for "never" with a positive penalty. Processors
+      then get logits, as there, in place of log-probabilities.
+    - Where fewer than `width` hypotheses exist (few tokens are allowed, one or two steps),
       `generate` fills up with copies that have scores near -1e9; here `result.nbest_mask` and
-      `nbest` show what exists.
+      `nbest` show what exists. If processors leave no output at all, that is an error.
 
     >>> import torch
     >>> from transformers import T5Config, T5ForConditionalGeneration
@@ -80,30 +105,87 @@ def beam_search(
     >>> again = beam_search(model, [[5, 7, 3, 1], [4, 1]], width=3, max_new_tokens=5)
     >>> torch.equal(again.sequences, found.sequences)
     True
+    >>> found = beam_search(model, sources, width=3, max_new_tokens=5, no_repeat_ngram_size=1)
+    >>> all(len(set(h.output)) == len(h.output) for row in found.result.nbest for h in row)
+    True
+    >>> found = beam_search(model, sources, width=3, max_new_tokens=5, must_contain=[[8, 9]])
+    >>> all("8, 9" in str(h.output) for row in found.result.nbest for h in row)
+    True
     """
-    config = settings_of(model)
+    if decoder_input_ids is not None:
+        settings["decoder_input_ids"] = decoder_input_ids
+    with evaluating(model):
+        ready = ask_generate(
+            model,
+            input_ids,
+            attention_mask,
+            by_rules=must_contain is None,
+            max_new_tokens=max_new_tokens,
+            logits_processor=logits_processor,
+            stopping_criteria=stopping_criteria,
+            prefix_allowed_tokens_fn=prefix_allowed_tokens_fn,
+            tokenizer=tokenizer,
+            **settings,
+        )
+        result = search(ready, width, length_penalty, early_stopping, must_contain)
+    return generated(ready, result)
+
+
+def search(
+    ready: Prepared,
+    width: int,
+    length_penalty: float | None = None,
+    early_stopping: EarlyStopping | None = None,
+    must_contain: Sequence[Sequence[int]] | None = None,
+    *,
+    greedy: bool | None = None,
+) -> SearchResult:
+    """Search what was prepared; what is None is as its config says.
+
+    A search is `greedy`, as `generate` means it, if it has one hypothesis and nothing else to heed.
+    """
+    config, space = ready.config, ready.space
     if length_penalty is None:
         length_penalty = 1.0 if config.length_penalty is None else config.length_penalty
     if early_stopping is None:
         early_stopping = config.early_stopping or False
-    padding = plain_rules_of(model, 1).padding
-    input_ids, attention_mask = as_tensors(input_ids, attention_mask, padding, model.device)
-    rules = rules_of(model, max_new_tokens, prompt=input_ids.shape[-1])
-    space = HuggingFaceSpace(input_ids, attention_mask, rules)
-    with evaluating(model):
-        scorer = HuggingFaceScorer(model, length_power=length_penalty)
-        result = pooled_search(space, scorer, width, early_stopping=early_stopping)
-    return Generated(_sequences(result, space), result.nbest_scores, result)
+    scorer = HuggingFaceScorer(ready.model, length_power=length_penalty)
+    if ready.plain and must_contain is None:
+        return pooled_search(space, scorer, width, early_stopping=early_stopping)
+    if greedy is None:
+        greedy = width == 1 and must_contain is None
+    phrases = None if must_contain is None else _phrases(ready, must_contain)
+    written = WrittenSpace(space, phrases)
+    return pooled_search(
+        written,
+        ProcessedScorer(scorer, ready.processors, width, len(space), greedy=greedy),
+        width,
+        early_stopping=early_stopping,
+        stops=Stopping(ready.criteria) if ready.criteria else None,
+        parts=None if phrases is None else written.parts,
+    )
 
 
-def _sequences(result: SearchResult, space: HuggingFaceSpace) -> Int[Tensor, "batch k length"]:
-    """The start token or the prompt, then the actions of all hypotheses."""
+def generated(ready: Prepared, result: SearchResult) -> Generated:
+    """The prompt or what the decoder read first, then the actions of all hypotheses."""
+    space, padding = ready.space, ready.space.rules.padding
     actions = result.trace.best_actions(result.nbest_scores.shape[1])
     taken = actions >= 0
     longest = int(taken.sum(dim=-1).max()) if len(result) else 0
-    tokens = actions.masked_fill(~taken, space.rules.padding)[..., :longest]
-    if space.rules.start is not None:
-        return pad(tokens, (1, 0), value=space.rules.start)
-    prompts, there = flush_right(space.input_ids, space.attention_mask)
-    prompts = prompts.masked_fill(there == 0, space.rules.padding)
-    return torch.cat([prompts[:, None].expand(-1, tokens.shape[1], -1), tokens], dim=-1)
+    tokens = actions.masked_fill(~taken, padding)[..., :longest]
+    prompts = space.input_ids.masked_fill(space.attention_mask == 0, padding)
+    prompts = prompts[:, None].expand(-1, tokens.shape[1], -1)
+    scores = result.nbest_scores.masked_fill(~result.nbest_mask, -torch.inf)
+    return Generated(torch.cat([prompts, tokens], dim=-1), scores, result)
+
+
+def _phrases(ready: Prepared, must_contain: Sequence[Sequence[int]]) -> Phrases:
+    config, space = ready.config, ready.space
+    first = config.forced_bos_token_id is not None and space.input_ids.shape[1] == 1
+    return Phrases(
+        must_contain,
+        space.rules,
+        space.input_ids.device,
+        first_forced=first,
+        last_forced=config.forced_eos_token_id is not None,
+    )

@@ -1,10 +1,11 @@
 """The outputs of a Hugging Face model as a search space: one token id after another."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import final
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from ..search.neighbors import Move
@@ -12,6 +13,15 @@ from ..search.oracle import Oracle
 from ..search.space import Expansion, Finish, SearchSpace
 from ..tasks.transduction.space import TransductionPosition
 from .rules import Rules
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Sources that an encoder has read."""
+
+    states: Float[Tensor, "batch symbols units"]
+    mask: Int[Tensor, "batch symbols"] | None
+    """None: the decoder is not told about padding."""
 
 
 @final
@@ -25,7 +35,12 @@ class HuggingFaceSpace(SearchSpace[TransductionPosition]):
 
     Without `attention_mask` the padding tokens are left out, unless padding is also an end.
     `limits` are those of each example, in place of `max_new_tokens` for all. `costs` makes the
+<<<<<<< HEAD
     oracle of the space, for training. `names` are those of the tokens, for people.
+=======
+    oracle of the space, for training. Where the sources are `encoded` already, `input_ids` are
+    what the decoder reads first.
+>>>>>>> hf-search
     """
 
     def __init__(
@@ -38,6 +53,7 @@ class HuggingFaceSpace(SearchSpace[TransductionPosition]):
         finish: Finish = "pad",
         costs: "Callable[[HuggingFaceSpace], Oracle] | None" = None,
         names: Sequence[str] | None = None,
+        encoded: Encoded | None = None,
     ) -> None:
         if input_ids.ndim != 2 or 0 in input_ids.shape:
             raise ValueError(
@@ -51,7 +67,8 @@ class HuggingFaceSpace(SearchSpace[TransductionPosition]):
         if limits is None:
             limits = input_ids.new_full(input_ids.shape[:1], rules.max_new_tokens)
         self.input_ids, self.attention_mask, self.rules = input_ids, attention_mask, rules
-        self.finish, self.costs, self.limits, self.names = finish, costs, limits, names
+        self.finish, self.costs, self.limits = finish, costs, limits
+        self.names, self.encoded = names, encoded
         self.shortest, self.max_steps = int(limits.min()), int(limits.max())
         self.ends = self._mask(rules.ends)
         self.legal = None if not rules.banned else ~self._mask(rules.banned)

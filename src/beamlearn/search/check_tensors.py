@@ -40,7 +40,8 @@ def check_best_scores(best: Float[Tensor, " batch"], examples: Int[Tensor, " bat
     if value == -torch.inf:
         raise ValueError(
             f"Every beam needs a neighbor, but no node in the beam of example {example} has a "
-            "legal action; let the space rule out actions that lead into a dead end."
+            "legal action; rule out fewer actions, or let the space rule out those that lead into "
+            "a dead end."
         )
     raise bad_score(value, example)
 

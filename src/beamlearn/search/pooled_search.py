@@ -1,7 +1,8 @@
 """Beam search with a pool: hypotheses that end leave the beam and make room for others."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import reduce
 from typing import Any, Literal
 
 import torch
@@ -11,9 +12,9 @@ from torch import Tensor
 from ..check import allowed_steps, check_steps, check_width
 from .beam import Beam, Step, advance, expand, initial_beam
 from .beam_search import SearchResult
+from .candidates import Candidates
 from .check_tensors import check_best_scores
 from .neighbors import Neighbors
-from .ranking import top
 from .scorer import Scorer
 from .space import SearchSpace
 from .trace import Trace
@@ -24,6 +25,10 @@ EarlyStopping = bool | Literal["never"]
 True: at once. False: when the best running score, at its present length, is not above that of
 the worst finished one. "never": when it would not be even at the greatest length.
 """
+Stops = Callable[[Any, Int[Tensor, "batch m"], Int[Tensor, "batch m"]], Bool[Tensor, "batch m"]]
+"""Which neighbors end for another reason, by the nodes of a beam, their slots and actions."""
+Parts = Callable[[Any], Int[Tensor, "#batch #k #a"]]
+"""The number of the part that each neighbor of the nodes of a beam belongs to."""
 
 
 def pooled_search(
@@ -33,6 +38,8 @@ def pooled_search(
     *,
     early_stopping: EarlyStopping = False,
     max_steps: int | None = None,
+    stops: Stops | None = None,
+    parts: Parts | None = None,
 ) -> SearchResult:
     """Search with k running hypotheses and a pool of up to k finished ones.
 
@@ -54,6 +61,11 @@ def pooled_search(
     the end, and a terminal neighbor that is not among the k best is lost. `False` and "never"
     count on scores that only fall along a path, as sums of log-probabilities do.
 
+    `stops` ends more neighbors than the space does. It is asked about the best (1 + e) k of them,
+    where a node has up to e terminal neighbors, but at least 1; only these can run on. With
+    `parts`, k neighbors of every part run on, and the terminal ones among the k best of their
+    part enter the pool: what lags behind in score stays in the beam if it leads its part.
+
     `beams` of the result lists what runs, then the pool; ties are broken as everywhere, and in
     the pool in favor of what ended first.
 
@@ -73,7 +85,7 @@ def pooled_search(
         while beam.examples.numel() > 0:
             check_steps(len(steps), longest)
             neighbors = expand(space, scorer, beam)
-            best, running = _split(beam, neighbors, width)
+            best, running = _choose(beam, neighbors, width, stops, parts)
             _check_scores(beam, neighbors, best, pool)
             pool = pool.staying(at=beam.kept.shape[1])
             if best is not running:
@@ -96,77 +108,46 @@ def _check(early_stopping: object) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Candidates:
-    """Some hypotheses of each example, with the slot and action that led to each."""
-
-    scores: Float[Tensor, "batch m"]
-    there: Bool[Tensor, "batch m"]
-    """Which slots hold a hypothesis; the scores of the others are zero."""
-    slots: Int[Tensor, "batch m"]
-    actions: Int[Tensor, "batch m"]
-    stays: Bool[Tensor, "batch m"]
-    """Which slots take no action: what had ended before, and what is not there."""
-    ends: Bool[Tensor, "batch m"]
-
-    @classmethod
-    def empty(cls, like: Float[Tensor, "batch slots"], width: int) -> "Candidates":
-        """`width` slots that hold nothing."""
-        zeros = like.new_zeros(like.shape[0], width)
-        nowhere, nothing = zeros.long(), zeros.bool()
-        return cls(zeros, nothing, nowhere, nowhere, ~nothing, nothing)
-
-    def each(self, function: Callable[..., Tensor], *others: "Candidates") -> "Candidates":
-        """Apply a function to every field, together with that field of others."""
-        together = zip(*map(_fields, (self, *others)), strict=True)
-        return Candidates(*(function(*fields) for fields in together))
-
-    def keep(self, rows: Bool[Tensor, " batch"] | slice) -> "Candidates":
-        """Some of the examples."""
-        return self.each(lambda field: field[rows])
-
-    def only(self, chosen: Bool[Tensor, "batch m"]) -> "Candidates":
-        """Empty the slots that were not chosen."""
-        there = self.there & chosen
-        scores, stays = self.scores.masked_fill(~there, 0.0), self.stays | ~there
-        return Candidates(scores, there, self.slots, self.actions, stays, self.ends & there)
-
-    def join(self, other: "Candidates") -> "Candidates":
-        """These slots, then those of another."""
-        return self.each(lambda one, two: torch.cat([one, two], dim=-1), other)
-
-    def best(self, k: int) -> "Candidates":
-        """The k best, ties in favor of the first."""
-        _, place = top(self.scores.masked_fill(~self.there, -torch.inf), k)
-        return self.each(lambda field: field.gather(-1, place))
-
-    def staying(self, at: int) -> "Candidates":
-        """The same one step later, in a record of steps that keeps them from slot `at` on."""
-        place = torch.arange(at, at + self.slots.shape[1], device=self.slots.device)
-        stays = torch.ones_like(self.stays)
-        return Candidates(
-            self.scores, self.there, place.expand_as(self.slots), self.actions, stays, self.ends
-        )
+def _choose(
+    beam: Beam, neighbors: Neighbors, width: int, stops: Stops | None, parts: Parts | None
+) -> tuple[Candidates, Candidates]:
+    """The best neighbors, and those that run on; maybe the same."""
+    if parts is None:
+        return _split(beam, neighbors, width, stops)
+    numbers = parts(beam.nodes).expand_as(neighbors.local)
+    there = [numbers == number for number in numbers.unique().tolist()]
+    found = [_split(beam, neighbors, width, stops, part) for part in there]
+    best, running = (reduce(Candidates.join, each) for each in zip(*found, strict=True))
+    return best.best(best.slots.shape[1]), running.best(running.slots.shape[1])
 
 
-def _fields(slots: Candidates) -> tuple[Tensor, ...]:
-    return slots.scores, slots.there, slots.slots, slots.actions, slots.stays, slots.ends
-
-
-def _split(beam: Beam, neighbors: Neighbors, width: int) -> tuple[Candidates, Candidates]:
+def _split(
+    beam: Beam,
+    neighbors: Neighbors,
+    width: int,
+    stops: Stops | None,
+    part: Bool[Tensor, "batch k a"] | None = None,
+) -> tuple[Candidates, Candidates]:
     """The k best neighbors, and the k best of those that are not terminal; maybe the same.
 
     Where each node has at most one terminal neighbor, these are all among the 2k best.
     """
     ending = neighbors.terminal.expand(-1, -1, neighbors.actions).sum(dim=-1)
     sparse = width > 1 and int(ending.max()) <= 1  # the single best one is found faster
-    ranked = _look_up(beam, neighbors, *neighbors.best(2 * width if sparse else width))
+    several = 2 if sparse else 1
+    if stops is not None:
+        some = ending.masked_fill(ending == neighbors.actions, 0)  # the others end anyway
+        several = 1 + max(1, int(some.max()))
+    ranked = _look_up(beam, neighbors, *neighbors.best(several * width, part))
+    if stops is not None:
+        ranked = ranked.ending(stops(beam.nodes, ranked.slots, ranked.actions))
     best = ranked.each(lambda field: field[:, :width])
     if not bool(best.ends.any()):
         return best, best
-    if sparse:
+    if sparse or stops is not None:
         return best, ranked.only(~ranked.ends).best(width)
-    return best, _look_up(beam, neighbors, *neighbors.best(width, ~neighbors.terminals()))
+    rest = ~neighbors.terminals() if part is None else ~neighbors.terminals() & part
+    return best, _look_up(beam, neighbors, *neighbors.best(width, rest))
 
 
 def _look_up(
@@ -184,6 +165,7 @@ def _check_scores(beam: Beam, neighbors: Neighbors, best: Candidates, pool: Cand
     """Complain about scores that cannot be ranked, and where there is no output at all."""
     index = best.slots[:, :1] * neighbors.actions + best.actions[:, :1]
     first = neighbors.look_up(index).scores[:, 0]
+    first = first.masked_fill(first.isfinite() & ~best.there[:, 0], -torch.inf)
     lost = (first == -torch.inf) & pool.there[:, 0]
     check_best_scores(first.masked_fill(lost, 0.0), beam.examples)
 
