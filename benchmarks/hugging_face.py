@@ -64,8 +64,8 @@ TASKS = {
         spelled=True,
         base_epochs=25,
         base_rate=1e-3,
-        beam_steps=400,
-        rate=3e-4,
+        beam_steps=500,
+        rate=1e-4,
         batch=32,
     ),
     "translation": Task(
@@ -75,7 +75,7 @@ TASKS = {
         base_epochs=10,
         base_rate=1e-3,
         beam_steps=150,
-        rate=1e-4,
+        rate=5e-5,
     ),
 }
 WAYS = ("likelihood", "beam")

@@ -36,9 +36,9 @@ from transformers.generation.logits_process import (
 )
 
 from beamlearn import hf
-from beamlearn.hf.asking import ask_generate
-from beamlearn.hf.processed import ProcessedScorer
-from beamlearn.hf.written import WrittenSpace
+from beamlearn.hf.ask_generate import ask_generate
+from beamlearn.hf.processed_scorer import ProcessedScorer
+from beamlearn.hf.written_space import WrittenSpace
 
 LIMIT = 9
 KINDS = ("t5", "gpt2")

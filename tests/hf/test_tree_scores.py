@@ -14,7 +14,7 @@ from tiny_transformers import KINDS, make, sources, tiny
 from beamlearn import hf
 from beamlearn.hf.modes import evaluating
 from beamlearn.hf.rules import plain_rules_of
-from beamlearn.hf.tree import Tree, widths_of
+from beamlearn.hf.tree import TokenTree, widths_of
 from beamlearn.hf.tree_scores import tree_scores_of
 from beamlearn.losses import SURROGATES
 
@@ -54,7 +54,7 @@ def collect(space, scorer, strategy):
 def reread(model, space, scorer, path, way):
     """The same trajectory from one pass of the model."""
     scores, roots = tree_scores_of(model), torch.full((len(space),), space.rules.start or 0)
-    tree = Tree.bare(roots).with_outputs(labels(model)[:, None]).with_visits(path.visits)
+    tree = TokenTree.bare(roots).with_outputs(labels(model)[:, None]).with_visits(path.visits)
     inputs = {"input_ids": space.input_ids, "attention_mask": space.attention_mask}
     with scores.placing():
         logits = getattr(scores, way)(model, inputs, tree)
@@ -98,7 +98,9 @@ def test_known_models_read_trees_at_once(kind):
     model, space, _ = setting(kind)
     scores = tree_scores_of(model)
     inputs = {"input_ids": space.input_ids, "attention_mask": space.attention_mask}
-    tree = Tree.bare(torch.full((4,), space.rules.start or 0)).with_outputs(labels(model)[:, None])
+    tree = TokenTree.bare(torch.full((4,), space.rules.start or 0)).with_outputs(
+        labels(model)[:, None]
+    )
     with scores.placing():
         logits = scores(model, inputs, tree)
     assert scores.reads_trees
@@ -110,7 +112,7 @@ def test_a_model_that_misplaces_the_tokens_of_a_tree_reads_its_paths():
     scores = tree_scores_of(model)
     scores.hooks = list  # so that nobody tells it the places
     inputs = {"input_ids": space.input_ids, "attention_mask": space.attention_mask}
-    tree = Tree.bare(torch.full((4,), space.rules.start)).with_outputs(labels(model)[:, None])
+    tree = TokenTree.bare(torch.full((4,), space.rules.start)).with_outputs(labels(model)[:, None])
     with scores.placing():
         found = scores(model, inputs, tree)
         assert scores.reads_trees is False
@@ -123,7 +125,7 @@ def test_nothing_is_left_behind(kind):
     model, space, _ = setting(kind)
     scores, ids = tree_scores_of(model), torch.tensor([[space.rules.start, 5, 6, 7]])
     alone = {"input_ids": space.input_ids[:1], "attention_mask": space.attention_mask[:1]}
-    tree = Tree.bare(ids[:, 0]).with_outputs(torch.tensor([[[5, 6], [7, 8]]]))
+    tree = TokenTree.bare(ids[:, 0]).with_outputs(torch.tensor([[[5, 6], [7, 8]]]))
     with torch.no_grad():
         before = model(**alone, decoder_input_ids=ids).logits
         with scores.placing():
@@ -138,7 +140,7 @@ def test_a_tree_shares_beginnings_only_where_they_are_visited_once():
     space.costs = hf.TokenCosts("edit").of(labels(model))
     with torch.no_grad():
         path = bl.beam_trajectory(space, hf.HuggingFaceScorer(model), 3)
-    tree = Tree.bare(torch.zeros(4, dtype=torch.long)).with_visits(path.visits)
+    tree = TokenTree.bare(torch.zeros(4, dtype=torch.long)).with_visits(path.visits)
     paths = tree.paths()
     assert int(tree.there.sum()) == sum(
         int((depths > 0).sum()) + 1 for depths in path.visits.depths
@@ -151,7 +153,7 @@ def test_a_tree_shares_beginnings_only_where_they_are_visited_once():
 
 
 def test_an_empty_branch_is_none():
-    bare = Tree.bare(torch.tensor([3, 4]))
+    bare = TokenTree.bare(torch.tensor([3, 4]))
     same = bare.with_outputs(torch.zeros(2, 1, 0, dtype=torch.long))
     assert len(same) == len(bare) == 1
     assert same.paths().tokens.tolist() == [[3], [4]]

@@ -14,12 +14,12 @@ from .config import BeamArguments as BeamArguments
 from .config import BeamConfig as BeamConfig
 from .config import BeamSeq2SeqConfig as BeamSeq2SeqConfig
 from .costs import TokenCosts as TokenCosts
-from .diverse import diverse_beam_search as diverse_beam_search
+from .diverse_beam_search import diverse_beam_search as diverse_beam_search
 from .generation import BeamDecoderOnlyOutput as BeamDecoderOnlyOutput
 from .generation import BeamEncoderDecoderOutput as BeamEncoderDecoderOutput
 from .generation import generate as generate
+from .objective import BeamLosses as BeamLosses
 from .objective import BeamObjective as BeamObjective
-from .objective import Incurred as Incurred
 from .rules import Rules as Rules
 from .rules import rules_of as rules_of
 from .scorer import HuggingFaceScorer as HuggingFaceScorer

@@ -21,7 +21,7 @@ from transformers.generation.utils import (
 
 from ..search.beam_search import SearchResult
 from .modes import evaluating
-from .prepared import Prepared, prepared
+from .prepared_search import PreparedSearch, prepare_search
 from .search import search
 
 NOWHERE = -1e9
@@ -93,7 +93,9 @@ def generate(
     width = config.num_beams or 1
     parts = (logits_processor, stopping_criteria, config, inputs)
     with evaluating(model), torch.no_grad():
-        ready = prepared(model, input_ids, *parts, copies=width, by_rules=must_contain is None)
+        ready = prepare_search(
+            model, input_ids, *parts, copies=width, by_rules=must_contain is None
+        )
         result = search(ready, width, must_contain=must_contain)
     returned = config.num_return_sequences or 1
     sequences = _sequences(ready, result, returned)
@@ -115,7 +117,7 @@ def generate(
 
 
 def _sequences(
-    ready: Prepared, result: SearchResult, returned: int
+    ready: PreparedSearch, result: SearchResult, returned: int
 ) -> Int[Tensor, "found longest"]:
     """Prompts and the first outputs of each example, filled up as `generate` does it."""
     ends, padding = ready.config.eos_token_id, ready.config.pad_token_id
@@ -130,7 +132,7 @@ def _sequences(
 
 
 def _token_scores(
-    ready: Prepared, result: SearchResult, returned: int
+    ready: PreparedSearch, result: SearchResult, returned: int
 ) -> Float[Tensor, "found new"]:
     """Undo the division by the length, and take the differences."""
     power = ready.config.length_penalty

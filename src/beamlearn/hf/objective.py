@@ -20,12 +20,12 @@ from .rules import plain_rules_of
 from .scorer import HuggingFaceScorer
 from .space import HuggingFaceSpace
 from .string_costs import StringCost, string_costs
-from .tree import Tree, widths_of
+from .tree import TokenTree, widths_of
 from .tree_scores import tree_scores_of
 
 
 @dataclass(frozen=True)
-class Incurred:
+class BeamLosses:
     """The losses of a batch, with their gradient, and what was seen on the way."""
 
     likelihoods: Float[Tensor, ""] | None
@@ -72,7 +72,7 @@ class BeamObjective:
 
     def __call__(
         self, batch: Batch, model: nn.Module | None = None, *, round: int = 1, seed: int = 0
-    ) -> Incurred:
+    ) -> BeamLosses:
         """What a batch incurs; `model` is the one that is trained, where that is wrapped."""
         model = self.model if model is None else model
         space = self._space(batch)
@@ -89,7 +89,7 @@ class BeamObjective:
 
     def _along_beams(
         self, batch: Batch, model: nn.Module, space: HuggingFaceSpace, round: int, seed: int
-    ) -> Incurred:
+    ) -> BeamLosses:
         """Losses along the trajectory of the strategy."""
         with torch.no_grad(), evaluating(self.model):
             scorer = HuggingFaceScorer(self.model)
@@ -107,7 +107,7 @@ class BeamObjective:
         labels, *beams = logits.split([first, *widths_of(path.visits)], dim=1)
         first_and_rest = zip(path.visits.slots, [labels[:, :1], *beams], strict=True)
         numbers = (_rows(part, here.examples).float() for here, part in first_and_rest)
-        return Incurred(
+        return BeamLosses(
             self._likelihood(labels, batch),
             path.rescored(scorer, numbers).losses(self.loss),
             path.final_costs,
@@ -117,7 +117,7 @@ class BeamObjective:
 
     def _over_outputs(
         self, batch: Batch, model: nn.Module, space: HuggingFaceSpace, round: int, seed: int
-    ) -> Incurred:
+    ) -> BeamLosses:
         """The loss over the outputs that a search finds."""
         assert self.cost is not None
         assert self.tokenizer is not None
@@ -133,14 +133,14 @@ class BeamObjective:
         scores = _log_probabilities(labels[:, :1], branches, outputs)
         losses = self.loss(scores, costs, self.settings.beam_width, there)
         never = torch.zeros_like(losses)
-        return Incurred(self._likelihood(labels, batch), losses, costs[:, 0], never, never + 1)
+        return BeamLosses(self._likelihood(labels, batch), losses, costs[:, 0], never, never + 1)
 
-    def _labels(self, batch: Batch, space: HuggingFaceSpace) -> Tree:
+    def _labels(self, batch: Batch, space: HuggingFaceSpace) -> TokenTree:
         """A tree of the labels, if likelihood is asked for, as far as something follows them."""
         start = space.rules.start
         roots = batch.inputs["input_ids"][:, -1]  # of a causal model, and not read again
         roots = roots if start is None else torch.full_like(roots, start)
-        tree = Tree.bare(roots)
+        tree = TokenTree.bare(roots)
         if self.settings.beam_weight is None:
             return tree
         return tree.with_outputs(batch.labels[:, None, :-1])

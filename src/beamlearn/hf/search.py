@@ -16,13 +16,13 @@ from transformers import (
 
 from ..search.beam_search import SearchResult
 from ..search.pooled_search import EarlyStopping, pooled_search
-from .asking import ask_generate
+from .ask_generate import ask_generate
 from .modes import evaluating
 from .phrases import Phrases
-from .prepared import Prepared
-from .processed import ProcessedScorer
+from .prepared_search import PreparedSearch
+from .processed_scorer import ProcessedScorer
 from .scorer import HuggingFaceScorer
-from .written import Stopping, WrittenSpace
+from .written_space import Stopping, WrittenSpace
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def beam_search(
 
 
 def search(
-    ready: Prepared,
+    ready: PreparedSearch,
     width: int,
     length_penalty: float | None = None,
     early_stopping: EarlyStopping | None = None,
@@ -166,7 +166,7 @@ def search(
     )
 
 
-def generated(ready: Prepared, result: SearchResult) -> Generated:
+def generated(ready: PreparedSearch, result: SearchResult) -> Generated:
     """The prompt or what the decoder read first, then the actions of all hypotheses."""
     space, padding = ready.space, ready.space.rules.padding
     actions = result.trace.best_actions(result.nbest_scores.shape[1])
@@ -179,7 +179,7 @@ def generated(ready: Prepared, result: SearchResult) -> Generated:
     return Generated(torch.cat([prompts, tokens], dim=-1), scores, result)
 
 
-def _phrases(ready: Prepared, must_contain: Sequence[Sequence[int]]) -> Phrases:
+def _phrases(ready: PreparedSearch, must_contain: Sequence[Sequence[int]]) -> Phrases:
     config, space = ready.config, ready.space
     first = config.forced_bos_token_id is not None and space.input_ids.shape[1] == 1
     return Phrases(

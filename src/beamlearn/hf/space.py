@@ -35,12 +35,8 @@ class HuggingFaceSpace(SearchSpace[TransductionPosition]):
 
     Without `attention_mask` the padding tokens are left out, unless padding is also an end.
     `limits` are those of each example, in place of `max_new_tokens` for all. `costs` makes the
-<<<<<<< HEAD
-    oracle of the space, for training. `names` are those of the tokens, for people.
-=======
-    oracle of the space, for training. Where the sources are `encoded` already, `input_ids` are
-    what the decoder reads first.
->>>>>>> hf-search
+    oracle of the space, for training. `names` are those of the tokens, for people. Where the
+    sources are `encoded` already, `input_ids` are what the decoder reads first.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ from .modes import evaluating
 from .reading import Read
 from .scorer import HuggingFaceScorer
 from .space import HuggingFaceSpace
-from .tree import Tree, widths_of
+from .tree import TokenTree, widths_of
 from .tree_scores import tree_scores_of
 
 
@@ -92,7 +92,7 @@ class TrainableScorer(ParallelScorer):
     def replay(self, memory: ReadBeams, visits: Visits) -> Iterator[Float[Tensor, "batch k a"]]:
         space = memory.space
         inputs = {"input_ids": space.input_ids, "attention_mask": space.attention_mask}
-        tree = Tree.bare(_roots(space)).with_visits(visits)
+        tree = TokenTree.bare(_roots(space)).with_visits(visits)
         with self.trees.placing():
             logits = self.trees(self.model, inputs, tree)
         parts = logits.split([1, *widths_of(visits)], dim=1)

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, Seq2SeqTrainer, Trainer
 
 from .config import BeamArguments, BeamConfig, BeamSeq2SeqConfig
-from .objective import BeamObjective, Incurred
+from .objective import BeamLosses, BeamObjective
 from .string_costs import StringCost
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class WithBeam(Trainer):
             loss = loss * self.accelerator.num_processes
         return loss
 
-    def _remember(self, incurred: Incurred) -> None:
+    def _remember(self, incurred: BeamLosses) -> None:
         self.seen["beam_loss"].append(incurred.losses.detach().mean())
         self.seen["cost"].append(incurred.costs.mean())
         self.seen["increases"].append(incurred.increases.mean())

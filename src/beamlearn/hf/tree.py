@@ -11,7 +11,7 @@ from ..search.visits import Visits
 
 
 @dataclass(frozen=True)
-class Tree:
+class TokenTree:
     """For each example a tree of tokens; its root is the last one that the model was given.
 
     Columns are in step: a column has the same depth in all examples, so that models which count
@@ -28,7 +28,7 @@ class Tree:
     """Which columns are on the way to each, itself and the root among them."""
 
     @classmethod
-    def bare(cls, roots: Int[Tensor, " batch"]) -> "Tree":
+    def bare(cls, roots: Int[Tensor, " batch"]) -> "TokenTree":
         """The roots alone."""
         there = torch.ones_like(roots[:, None], dtype=torch.bool)
         return cls(roots[:, None], there, torch.zeros_like(roots[:1]), there[..., None])
@@ -37,7 +37,7 @@ class Tree:
         """The number of columns."""
         return len(self.depths)
 
-    def with_outputs(self, tokens: Int[Tensor, "batch outputs length"]) -> "Tree":
+    def with_outputs(self, tokens: Int[Tensor, "batch outputs length"]) -> "TokenTree":
         """With a branch for each of some outputs of every example; ids below 0 fill up."""
         batch, outputs, length = tokens.shape
         depths = torch.arange(1, length + 1, device=tokens.device).repeat(outputs)
@@ -45,7 +45,7 @@ class Tree:
         ancestors = torch.block_diag(*[one] * outputs).bool().expand(batch, -1, -1)
         return self._grown(tokens.flatten(1), depths, ancestors)
 
-    def with_visits(self, visits: Visits) -> "Tree":
+    def with_visits(self, visits: Visits) -> "TokenTree":
         """With all nodes of a trajectory that were extended, transition by transition."""
         batch, device = len(visits.actions), visits.actions.device
         widths = widths_of(visits)
@@ -65,14 +65,14 @@ class Tree:
         tokens: Int[Tensor, "batch new"],
         depths: Int[Tensor, " new"],
         ancestors: Bool[Tensor, "batch new new"],
-    ) -> "Tree":
+    ) -> "TokenTree":
         """More columns, which descend from the root by ways of their own."""
         old, new, there = len(self), len(depths), tokens >= 0
         grown = pad(self.ancestors, (0, new, 0, new))
         itself = torch.eye(new, dtype=torch.bool, device=tokens.device)
         grown[:, old:, old:] = ancestors & there[:, None] & there[..., None] | itself
         grown[:, old:, 0] = True
-        return Tree(
+        return TokenTree(
             torch.cat([self.tokens, tokens.clamp(min=0)], dim=1),
             torch.cat([self.there, there], dim=1),
             torch.cat([self.depths, depths]),

@@ -15,7 +15,7 @@ from transformers import PreTrainedModel
 
 from .modes import evaluating
 from .reading import flush_right, takes
-from .tree import Tree
+from .tree import TokenTree
 
 Logits = Float[Tensor, "batch columns a"]
 Inputs = Mapping[str, Tensor]
@@ -44,7 +44,7 @@ class TreeScores(ABC):
         self.reads_trees: bool | None = None
         """None: it was not tried out yet."""
 
-    def __call__(self, model: nn.Module, inputs: Inputs, tree: Tree) -> Logits:
+    def __call__(self, model: nn.Module, inputs: Inputs, tree: TokenTree) -> Logits:
         """The logits of the token after each node; `model` may be wrapped for many processes."""
         if self.reads_trees is None:
             self.reads_trees = self.may_read_trees() and self._agrees(inputs)
@@ -56,11 +56,11 @@ class TreeScores(ABC):
         """Does the model take what it would have to be told?"""
 
     @abstractmethod
-    def at_once(self, model: nn.Module, inputs: Inputs, tree: Tree) -> Logits:
+    def at_once(self, model: nn.Module, inputs: Inputs, tree: TokenTree) -> Logits:
         """Read the tree as it is."""
 
     @abstractmethod
-    def by_paths(self, model: nn.Module, inputs: Inputs, tree: Tree) -> Logits:
+    def by_paths(self, model: nn.Module, inputs: Inputs, tree: TokenTree) -> Logits:
         """Read the path to each leaf of the tree."""
 
     def hooks(self) -> list[RemovableHandle]:
@@ -82,7 +82,7 @@ class TreeScores(ABC):
         """Try out whether both ways give the same numbers."""
         first = {name: value[:1] for name, value in inputs.items()}
         device = self.model.device
-        tree = Tree.bare(torch.ones(1, dtype=torch.long, device=device))
+        tree = TokenTree.bare(torch.ones(1, dtype=torch.long, device=device))
         tree = tree.with_outputs(torch.tensor([[[1, 2, 3], [2, 1, 3]]], device=device))
         with torch.no_grad(), evaluating(self.model):
             one, two = (read(self.model, first, tree) for read in (self.at_once, self.by_paths))
@@ -104,7 +104,7 @@ class EncoderDecoderTreeScores(TreeScores):
     def may_read_trees(self) -> bool:
         return self.model.config._attn_implementation in WITH_MASKS and any(self._placements())
 
-    def at_once(self, model: nn.Module, inputs: Inputs, tree: Tree) -> Logits:
+    def at_once(self, model: nn.Module, inputs: Inputs, tree: TokenTree) -> Logits:
         self.depths = tree.depths
         logits: Tensor = model(
             **inputs,
@@ -114,7 +114,7 @@ class EncoderDecoderTreeScores(TreeScores):
         ).logits
         return logits
 
-    def by_paths(self, model: nn.Module, inputs: Inputs, tree: Tree) -> Logits:
+    def by_paths(self, model: nn.Module, inputs: Inputs, tree: TokenTree) -> Logits:
         self.depths = None
         paths, mask = tree.paths(), inputs.get("attention_mask")
         spread = {} if mask is None else {"attention_mask": mask[paths.owners]}
@@ -195,7 +195,7 @@ class CausalTreeScores(TreeScores):
             and not windowed
         )
 
-    def at_once(self, model: nn.Module, inputs: Inputs, tree: Tree) -> Logits:
+    def at_once(self, model: nn.Module, inputs: Inputs, tree: TokenTree) -> Logits:
         prompts, there = flush_right(inputs["input_ids"], inputs["attention_mask"])
         before, after = prompts.shape[1] - 1, len(tree)
         # The root is the last token of the prompt.
@@ -216,7 +216,7 @@ class CausalTreeScores(TreeScores):
         ).logits
         return logits[:, -after:]
 
-    def by_paths(self, model: nn.Module, inputs: Inputs, tree: Tree) -> Logits:
+    def by_paths(self, model: nn.Module, inputs: Inputs, tree: TokenTree) -> Logits:
         paths = tree.paths()
         prompts, there = flush_right(inputs["input_ids"], inputs["attention_mask"])
         prompts, there, rest = prompts[paths.owners], there[paths.owners], paths.tokens[:, 1:]

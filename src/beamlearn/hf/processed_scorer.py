@@ -11,7 +11,7 @@ from ..search.neighbors import Move
 from ..search.scorer import Scorer
 from .reading import Read
 from .scorer import HuggingFaceScorer
-from .written import Written, WrittenSpace
+from .written_space import Written, WrittenSpace
 
 
 @final

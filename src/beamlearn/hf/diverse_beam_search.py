@@ -11,7 +11,7 @@ from transformers import LogitsProcessor, LogitsProcessorList, PreTrainedModel
 
 from ..search.beam_search import SearchResult
 from ..search.pooled_search import EarlyStopping
-from .asking import ask_generate
+from .ask_generate import ask_generate
 from .modes import evaluating
 from .search import Generated, generated, search
 

@@ -15,7 +15,7 @@ from transformers import (
 )
 
 from .padding import Lists, as_tensors
-from .prepared import Prepared, prepared
+from .prepared_search import PreparedSearch, prepare_search
 from .reading import flush_right
 from .rules import DEFAULT_NEW_TOKENS, plain_rules_of, settings_of
 from .space import HuggingFaceSpace
@@ -41,7 +41,7 @@ def ask_generate(
     stopping_criteria: Sequence[Any] | None,
     tokenizer: PreTrainedTokenizerBase | None,
     **settings: Any,
-) -> Prepared:
+) -> PreparedSearch:
     """What `generate` would search with; each example is there once."""
     for name, reason in OWN.items():
         if name in settings:
@@ -61,9 +61,9 @@ def ask_generate(
         stopping_criteria: StoppingCriteriaList,
         generation_config: GenerationConfig,
         **inputs: Any,
-    ) -> Prepared:
+    ) -> PreparedSearch:
         parts = (logits_processor, stopping_criteria, generation_config, inputs)
-        return prepared(model, input_ids, *parts, by_rules=by_rules)
+        return prepare_search(model, input_ids, *parts, by_rules=by_rules)
 
     found: Any = model.generate(  # type: ignore[operator]  # theirs to type
         input_ids=ids,
@@ -74,7 +74,7 @@ def ask_generate(
         # One row per example is enough here: a search makes its own.
         **{"do_sample": False, **settings, "num_beams": 1, "num_return_sequences": 1},
     )
-    return cast(Prepared, found)
+    return cast(PreparedSearch, found)
 
 
 def _inputs(

@@ -42,7 +42,7 @@ SAID: dict[type, Callable[[Any, GenerationConfig], bool]] = {
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedSearch:
     """A search as `generate` prepares it, each example once."""
 
     model: PreTrainedModel
@@ -59,7 +59,7 @@ class Prepared:
         return not self.processors and not self.criteria
 
 
-def prepared(
+def prepare_search(
     model: PreTrainedModel,
     input_ids: Int[Tensor, "rows length"],
     processors: LogitsProcessorList,
@@ -69,7 +69,7 @@ def prepared(
     *,
     copies: int = 1,
     by_rules: bool = True,
-) -> Prepared:
+) -> PreparedSearch:
     """Read what `generate` hands over to a custom search; it has `copies` rows per example.
 
     `by_rules` leaves to the rules of the space what these can say, which is faster. Then the
@@ -93,7 +93,7 @@ def prepared(
     mask = torch.ones_like(prompts) if mask is None else mask
     space = HuggingFaceSpace(prompts, mask, rules, encoded=encoded)
     others = StoppingCriteriaList([c for c in criteria if not _ends_as_rules(c, config)])
-    return Prepared(model, space, config, processors, others)
+    return PreparedSearch(model, space, config, processors, others)
 
 
 def _said(processor: Any, config: GenerationConfig) -> bool:
