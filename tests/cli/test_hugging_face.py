@@ -79,6 +79,7 @@ def trained(data, tmp_path_factory):
 # --- train ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_training_begins_with_the_model_as_it_is(data, tmp_path, capsys):
     assert train(data, tmp_path / "run", "--epochs", 1) == 0
     told = capsys.readouterr().err
@@ -100,6 +101,7 @@ def test_a_run_folder_holds_all_of_the_model(trained):
     assert not [name for name in names if name.endswith((".bin", ".pt", ".pkl", ".py"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "choice",
     [
@@ -145,6 +147,7 @@ def test_it_learns(data, tmp_path, kind):
 # --- interrupted ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["t5", pytest.param("gpt2", marks=pytest.mark.slow)])
 def test_killed_at_any_round_it_comes_to_the_same_bytes(data, tmp_path, kind):
     chosen = TransductionExperiment(
@@ -386,6 +389,7 @@ print(run(["predict", run_folder, "--text", "a"]))
 """
 
 
+@pytest.mark.slow
 def test_a_missing_package_is_named(trained, data):
     given = [str(path) for path in (data / "t5", trained, data / "dev.tsv")]
     done = subprocess.run(

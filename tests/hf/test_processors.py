@@ -208,6 +208,7 @@ def test_width_one_is_greedy(kind, case):
     assert found.sequences[:, 0].tolist() == theirs.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_cases_change_what_is_found(kind):
     """Otherwise the comparison would say little."""

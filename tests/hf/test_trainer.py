@@ -95,6 +95,7 @@ def assert_close(one, two, atol=2e-5):
     torch.testing.assert_close(weights(one.model), weights(two.model), atol=atol, rtol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["t5", "bart", "llama"])
 def test_training_lowers_costs_and_saves_an_ordinary_model(kind, tmp_path):
     learner = trainer(kind, tmp_path, max_steps=25, logging_steps=5)
@@ -142,6 +143,7 @@ def test_the_likelihood_is_that_of_transformers(kind, tmp_path):
     assert_close(nearly, plain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["t5", "bart", "llama"])
 def test_layers_may_be_computed_twice(kind, tmp_path):
     one = trainer(kind, tmp_path, optim="sgd")

@@ -61,6 +61,7 @@ def test_outputs_are_texts_without_special_tokens():
     assert {*FEW} < {*model.symbols.target_tokens}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("several", [False, True])
 @pytest.mark.parametrize(
     ("kind", "cost"),

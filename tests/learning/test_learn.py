@@ -27,9 +27,9 @@ def run(**options):
 @pytest.mark.parametrize("strategy", ["oracle", "stop", "reset", "continue"])
 def test_every_loss_and_strategy_learns_from_zero(loss, strategy):
     task, gold, scorer = setup()
-    optimizer = torch.optim.SGD([scorer.table], lr=0.2)
+    optimizer = torch.optim.SGD([scorer.table], lr=0.4)
     before = bl.evaluate([gold], task, scorer, width=2).cost
-    batches = bl.minibatches(gold, 2, epochs=12)
+    batches = bl.minibatches(gold, 2, epochs=5)
     for _ in bl.learn(batches, task, scorer, optimizer, loss=loss, strategy=strategy, width=2):
         pass
     assert bl.evaluate([gold], task, scorer, width=2).cost < before

@@ -69,6 +69,7 @@ def test_nothing_is_fetched_and_nothing_goes_wrong(opened, address):
     assert not wrong
 
 
+@pytest.mark.slow
 def test_values_appear_where_the_pointer_is(opened, address):
     with page(opened) as (shown, _):
         shown.goto(address)
@@ -85,6 +86,7 @@ def test_values_appear_where_the_pointer_is(opened, address):
             assert shown.locator("#tip").is_hidden()
 
 
+@pytest.mark.slow
 def test_values_appear_at_keys(opened, address):
     with page(opened) as (shown, _):
         shown.goto(address)
@@ -112,6 +114,7 @@ def test_figures_follow_the_colors_of_the_page(opened, address):
     assert inks["dark"] > 200
 
 
+@pytest.mark.slow
 def test_numbers_can_be_downloaded_without_scripts(opened, address):
     with page(opened, java_script_enabled=False) as (shown, _):
         shown.goto(address)

@@ -139,6 +139,7 @@ def test_the_page_does_not_scroll_sideways(opened, url, scheme, width):
         assert shown.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow
 def test_a_large_search_stays_usable(opened, tmp_path, capsys):
     steps, width, tags = 200, 32, 20
     generator = torch.Generator().manual_seed(0)
