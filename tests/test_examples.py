@@ -1,5 +1,6 @@
 """The examples run and print what their texts promise."""
 
+import json
 import runpy
 import subprocess
 import sys
@@ -171,3 +172,53 @@ def test_the_page_on_tagging_works_as_printed(capsys, tmp_path, monkeypatch):
     printed = capsys.readouterr().out.splitlines()
     assert printed[:2] == ["[['DET', 'NOUN', 'VERB']]", "1.0 ['DET', 'NOUN', 'VERB']"]
     assert names["again"].predict(names["X"]) == names["y"]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_shape_checks")
+def test_hugging_face_tells_its_story(capsys):
+    """It reads numbers that it has never seen, without this library."""
+    pytest.importorskip("accelerate")
+    printed = run("07_hugging_face.py", capsys)
+    right = int(printed.partition("never seen, ")[2].partition("%")[0])
+    assert right >= 90
+    best = printed.partition("shares of the beam:")[2].splitlines()[1:]
+    shares = [float(line.split("%")[0]) for line in best]
+    assert len(shares) == 3
+    assert shares == sorted(shares, reverse=True)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_shape_checks")
+def test_the_notebook_on_hugging_face_prints_what_it_shows(capsys, tmp_path, monkeypatch):
+    """The last digits of numbers may differ from one processor to another."""
+    pytest.importorskip("accelerate")
+    threads = torch.get_num_threads()
+    monkeypatch.chdir(tmp_path)
+    notebook = json.loads((EXAMPLES / "07_hugging_face.ipynb").read_text(encoding="utf-8"))
+    names = {}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        exec(compile("".join(cell["source"]), "07_hugging_face.ipynb", "exec"), names)
+        printed = capsys.readouterr().out
+        for output in cell["outputs"]:
+            for line in "".join(output["text"]).splitlines():
+                shown = "".join(letter for letter in line if letter.isalpha())
+                assert shown in "".join(letter for letter in printed if letter.isalpha())
+    torch.set_num_threads(threads)
+    assert names["right"] >= 180
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_shape_checks")
+def test_the_page_on_hugging_face_works_as_printed(capsys, tmp_path, monkeypatch):
+    pytest.importorskip("accelerate")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for code in blocks("docs/hugging_face.md"):
+        exec(compile(code, "hugging_face.md", "exec"), names)
+    printed = capsys.readouterr().out
+    assert "'train_loss'" in printed
+    assert "torch.Size([1, 4," in printed
+    assert "torch.Size([1]) 4" in printed
