@@ -113,3 +113,21 @@ def tokenizer(words):
     return PreTrainedTokenizerFast(
         tokenizer_object=model, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
     )
+
+
+def generate(model, width, inputs=None, **settings):
+    """What `generate` finds: sequences and scores `[batch, k, ...]`."""
+    ids, mask = inputs or sources(model)
+    found = model.generate(
+        ids,
+        attention_mask=mask,
+        num_beams=width,
+        num_return_sequences=width,
+        do_sample=False,
+        output_scores=True,
+        return_dict_in_generate=True,
+        **settings,
+    )
+    return tuple(
+        field.unflatten(0, (-1, width)) for field in (found.sequences, found.sequences_scores)
+    )

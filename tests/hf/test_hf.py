@@ -8,7 +8,7 @@ import beamlearn as bl
 
 pytest.importorskip("transformers")
 
-from tiny_transformers import VOCABULARY, make, sources, t5_config, tiny
+from tiny_transformers import VOCABULARY, generate, make, sources, t5_config, tiny
 from torch.nn.utils.rnn import pad_sequence
 from transformers import T5EncoderModel, T5Model
 
@@ -32,24 +32,6 @@ CASES = [
 ]
 
 
-def generate(model, width, **settings):
-    """What `generate` finds: sequences and scores `[batch, k, ...]`."""
-    ids, mask = sources(model)
-    found = model.generate(
-        ids,
-        attention_mask=mask,
-        num_beams=width,
-        num_return_sequences=width,
-        do_sample=False,
-        output_scores=True,
-        return_dict_in_generate=True,
-        **{"max_new_tokens": LIMIT, **settings},
-    )
-    return found.sequences.unflatten(0, (-1, width)), found.sequences_scores.unflatten(
-        0, (-1, width)
-    )
-
-
 def search(model, width, **settings):
     return hf.beam_search(
         model, *sources(model), width=width, **{"max_new_tokens": LIMIT, **settings}
@@ -66,7 +48,7 @@ def cut(sequences, rules):
 def assert_same(model, width, **settings):
     found, (sequences, scores) = (
         search(model, width, **settings),
-        generate(model, width, **settings),
+        generate(model, width, **{"max_new_tokens": LIMIT, **settings}),
     )
     rules = hf.rules_of(model)
     assert cut(found.sequences, rules).tolist() == cut(sequences, rules).tolist()

@@ -7,7 +7,7 @@ import torch
 
 pytest.importorskip("transformers")
 
-from tiny_transformers import VOCABULARY, make, sources, tiny, tokenizer
+from tiny_transformers import VOCABULARY, generate, make, sources, tiny, tokenizer
 from transformers import (
     EosTokenCriteria,
     EpsilonLogitsWarper,
@@ -144,24 +144,8 @@ CASES = {
 }
 
 
-def generate(model, width, inputs=None, **settings):
-    """What `generate` finds: sequences and scores `[batch, k, ...]`."""
-    ids, mask = inputs or sources(model)
-    found = model.generate(
-        ids,
-        attention_mask=mask,
-        num_beams=width,
-        num_return_sequences=width,
-        do_sample=False,
-        output_scores=True,
-        return_dict_in_generate=True,
-        **{"max_new_tokens": LIMIT, **settings},
-    )
-    return found.sequences.unflatten(0, (-1, width)), found.sequences_scores.view(-1, width)
-
-
 def assert_same(model, width, inputs=None, **settings):
-    theirs, scores = generate(model, width, inputs, **settings)
+    theirs, scores = generate(model, width, inputs, **{"max_new_tokens": LIMIT, **settings})
     found = hf.beam_search(
         model, *(inputs or sources(model)), width=width, **{"max_new_tokens": LIMIT, **settings}
     )
@@ -228,7 +212,9 @@ def test_the_cases_change_what_is_found(kind):
 def test_equal_scores_of_forced_ends():
     """Which of equals comes first differs; their scores do not."""
     model = tiny("t5")
-    _, scores = generate(model, 4, forced_eos_token_id=[1, 6], length_penalty=0.0)
+    _, scores = generate(
+        model, 4, forced_eos_token_id=[1, 6], length_penalty=0.0, max_new_tokens=LIMIT
+    )
     found = hf.beam_search(
         model, *sources(model), width=4, max_new_tokens=LIMIT, length_penalty=0.0,
         forced_eos_token_id=[1, 6],
@@ -307,7 +293,7 @@ class Spy(LogitsProcessor):
 
 def test_processors_see_the_rows_that_they_see_in_generate():
     model, ours, theirs = tiny("bart"), Spy(), Spy()
-    generate(model, 2, logits_processor=[theirs], early_stopping=True)
+    generate(model, 2, logits_processor=[theirs], early_stopping=True, max_new_tokens=LIMIT)
     options = {"max_new_tokens": LIMIT, "early_stopping": True}
     found = hf.beam_search(model, *sources(model), width=2, logits_processor=[ours], **options)
     lengths = [len(rows) for rows in found.result.trace.rows]

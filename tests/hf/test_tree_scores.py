@@ -14,7 +14,7 @@ from tiny_transformers import KINDS, make, sources, tiny
 from beamlearn import hf
 from beamlearn.hf.modes import evaluating
 from beamlearn.hf.rules import plain_rules_of
-from beamlearn.hf.tree import TokenTree, widths_of
+from beamlearn.hf.tree import TokenTree, split_beams
 from beamlearn.hf.tree_scores import tree_scores_of
 from beamlearn.losses import SURROGATES
 
@@ -58,9 +58,8 @@ def reread(model, space, scorer, path, way):
     inputs = {"input_ids": space.input_ids, "attention_mask": space.attention_mask}
     with scores.placing():
         logits = getattr(scores, way)(model, inputs, tree)
-    first, *parts = logits.split([1 + labels(model).shape[1], *widths_of(path.visits)], dim=1)
-    beams = zip(path.visits.slots, [first[:, :1], *parts], strict=True)
-    return path.rescored(scorer, [part[here.examples] for here, part in beams])
+    _, beams = split_beams(logits, path.visits, 1 + labels(model).shape[1])
+    return path.rescored(scorer, beams)
 
 
 def gradients(model, losses):

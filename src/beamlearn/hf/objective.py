@@ -20,7 +20,7 @@ from .rules import plain_rules_of
 from .scorer import HuggingFaceScorer
 from .space import HuggingFaceSpace
 from .string_costs import StringCost, string_costs
-from .tree import TokenTree, widths_of
+from .tree import TokenTree, split_beams
 from .tree_scores import tree_scores_of
 
 
@@ -104,9 +104,7 @@ class BeamObjective:
         tree = self._labels(batch, space)
         first = len(tree)
         logits = self.tree_scores(model, batch.inputs, tree.with_visits(path.visits))
-        labels, *beams = logits.split([first, *widths_of(path.visits)], dim=1)
-        first_and_rest = zip(path.visits.slots, [labels[:, :1], *beams], strict=True)
-        numbers = (_rows(part, here.examples).float() for here, part in first_and_rest)
+        labels, numbers = split_beams(logits, path.visits, first)
         return BeamLosses(
             self._likelihood(labels, batch),
             path.rescored(scorer, numbers).losses(self.loss),
@@ -175,13 +173,6 @@ def _check_cost(loss: Loss, tokenizer: PreTrainedTokenizerBase | None) -> None:
             f"beginnings of them; set `beam_loss` to {able}, or leave `cost` out and choose a "
             "`beam_cost`."
         )
-
-
-def _rows(
-    logits: Float[Tensor, "all k a"], examples: Int[Tensor, " batch"]
-) -> Float[Tensor, "batch k a"]:
-    """Those of some examples; not copied where that is all of them."""
-    return logits if len(examples) == len(logits) else logits.index_select(0, examples)
 
 
 def _log_probabilities(

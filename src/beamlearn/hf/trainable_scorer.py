@@ -19,7 +19,7 @@ from .modes import evaluating
 from .reading import Read
 from .scorer import HuggingFaceScorer
 from .space import HuggingFaceSpace
-from .tree import TokenTree, widths_of
+from .tree import TokenTree, split_beams
 from .tree_scores import tree_scores_of
 
 
@@ -95,10 +95,8 @@ class TrainableScorer(ParallelScorer):
         tree = TokenTree.bare(_roots(space)).with_visits(visits)
         with self.trees.placing():
             logits = self.trees(self.model, inputs, tree)
-        parts = logits.split([1, *widths_of(visits)], dim=1)
-        for part, beams in zip(parts, visits.slots, strict=True):
-            whole = len(beams.examples) == len(part)
-            yield (part if whole else part.index_select(0, beams.examples)).float()
+        _, beams = split_beams(logits, visits, first=1)
+        return beams
 
     def state_dict(self, *args: Any, **kwargs: Any) -> Any:
         """Every weight once, under its first name."""

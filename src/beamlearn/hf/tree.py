@@ -1,9 +1,10 @@
 """Trees of tokens: all beginnings of outputs that a model is to score, each token once."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import pad
 
@@ -108,3 +109,22 @@ class Paths:
 def widths_of(visits: Visits) -> list[int]:
     """How many columns the beams of each transition have; the first one is at the root."""
     return [beams.nodes.shape[1] for beams in visits.slots[1:]]
+
+
+def split_beams(
+    logits: Float[Tensor, "all columns a"], visits: Visits, first: int
+) -> tuple[Float[Tensor, "all first a"], Iterator[Float[Tensor, "batch k a"]]]:
+    """The first columns, and the beams of each transition in float32.
+
+    The beam of the first transition is the root, column 0; the others begin at column `first`.
+    """
+    before, *later = logits.split([first, *widths_of(visits)], dim=1)
+    parts = zip([before[:, :1], *later], visits.slots, strict=True)
+    return before, (_rows(part, beams.examples).float() for part, beams in parts)
+
+
+def _rows(
+    logits: Float[Tensor, "all k a"], examples: Int[Tensor, " batch"]
+) -> Float[Tensor, "batch k a"]:
+    """Those of some examples; not copied where that is all of them."""
+    return logits if len(examples) == len(logits) else logits.index_select(0, examples)
