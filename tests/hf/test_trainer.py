@@ -2,6 +2,7 @@
 
 import copy
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -372,3 +373,38 @@ def test_two_processes_train_as_one(tmp_path):
     both = torch.load(tmp_path / "w.pt", weights_only=True)
     torch.testing.assert_close(both, weights(alone.model), atol=2e-5, rtol=1e-4)
     assert not torch.equal(both, weights(blank("llama")))
+
+
+HALF = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import torch
+torch.set_num_threads(1)
+import test_trainer as t
+learner = t.trainer("bart", sys.argv[2], bf16=True)
+learner.train()
+print("losses", *t.losses(learner))
+"""
+
+
+@pytest.mark.slow
+def test_half_precision_is_close(tmp_path):
+    """In a process of its own, as some processors stop at instructions that others have."""
+    here = Path(__file__).parent
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(here), str(here.parent)])}
+    done = subprocess.run(
+        [sys.executable, "-c", HALF, str(here), str(tmp_path)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    if done.returncode == -signal.SIGILL:
+        pytest.skip("this processor cannot compute in bfloat16")
+    assert done.returncode == 0, done.stderr[-2000:]
+    whole = trainer("bart", tmp_path)
+    whole.train()
+    found = [float(loss) for loss in done.stdout.partition("losses ")[2].split()]
+    assert found == pytest.approx(losses(whole), rel=0.02)
+    assert found != losses(whole)
