@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, Seq2SeqTrainer, Trainer
 
+from ..learning.denormals import flush_denormals
 from .config import BeamArguments, BeamConfig, BeamSeq2SeqConfig
 from .objective import BeamLosses, BeamObjective
 from .string_costs import StringCost
@@ -55,7 +56,7 @@ class WithBeam(Trainer):
         """What was seen since it was last logged, step by step."""
 
     def training_step(self, *given: Any, **named: Any) -> Tensor:
-        with self.objective.tree_scores.placing():
+        with self.objective.tree_scores.placing(), flush_denormals():
             return super().training_step(*given, **named)
 
     def compute_loss(

@@ -84,7 +84,13 @@ class Ranked:
     @cached_property
     def cheapest(self) -> Bool[Tensor, "batch n"]:
         """Which neighbors no other is cheaper than."""
-        return self.mask & (self.costs == 0)
+        least_costly = self.filled_costs == self.filled_costs.amin(dim=-1, keepdim=True)
+        return least_costly if self.dense else self.mask & least_costly
+
+    @cached_property
+    def any_costlier(self) -> Bool[Tensor, " batch"]:
+        """Is there anything to learn: a neighbor that costs more than another?"""
+        return self.cheapest.sum(dim=-1) < self.n
 
     @cached_property
     def star(self) -> Int[Tensor, "batch 1"]:
@@ -103,7 +109,7 @@ class Ranked:
         """log of the sum of exp(s) over star(1): its score, unless it is several neighbors."""
         if self.best != "all":
             return self.s_star[:, 0]
-        return log_sum_exp(self.s, self.cheapest)
+        return log_sum_exp(self.raw_scores, self.cheapest)
 
     @cached_property
     def c_star(self) -> Float[Tensor, "batch 1"]:
@@ -168,10 +174,19 @@ class Ranked:
         return order.gather(-1, (k.clamp(max=order.shape[1]) - 1)[:, None])
 
     def cross_entropy(self) -> Losses:
-        """-s[star(1)] + log sum exp of all s, in one step; 0 for a row without neighbors."""
+        """-s[star(1)] + log sum exp of all s, in one step; 0 for a row without neighbors.
+
+        Where star(1) is several neighbors, one of them is taken, and the others are counted in:
+
+            -log sum_{cheapest i} exp(s[i]) + ... = -s[star] + ... - log sum exp(s[i] - s[star])
+        """
         if self.best == "all":
-            loss = -self.log_mass_of_star + log_sum_exp(self.s, self.mask)
-            return loss.where(self.has_neighbors, 0.0)
+            one = self.one_cross_entropy() - (self.log_mass_of_star - self.s_star[:, 0])
+            return one.clamp(min=0.0).where(self.any_costlier, 0.0)
+        return self.one_cross_entropy()
+
+    def one_cross_entropy(self) -> Losses:
+        """The same with a single neighbor for star(1)."""
         scores = self.raw_scores
         if not self.dense:
             nothing = scores.new_zeros(len(scores)).masked_fill(self.has_neighbors, -torch.inf)
@@ -222,12 +237,18 @@ def log_sum_exp(
 ) -> Float[Tensor, " batch"]:
     """log of the sum of exp(values) over the entries that are `there`; finite if there is none.
 
-    Terms are added one after another. `torch.logsumexp` adds them in an order that depends on
-    their number, so the last digit would depend on the padding: on the rest of the batch.
+    Terms are added one after another, and only those that are there: mostly a few of many.
+    `torch.logsumexp` adds them in an order that depends on their number, so the last digit would
+    depend on the padding: on the rest of the batch.
     """
-    values = values.masked_fill(~there, torch.finfo(values.dtype).min)
-    largest = values.detach().amax(dim=-1, keepdim=True)
-    return (values - largest).exp().cumsum(dim=-1)[:, -1].log() + largest[:, 0]
+    rows, places = there.nonzero(as_tuple=True)
+    some = values[rows, places]
+    lowest = torch.finfo(values.dtype).min
+    largest = torch.full_like(values[:, 0], lowest).detach()
+    largest = largest.scatter_reduce(0, rows, some.detach(), "amax")
+    terms = (some - largest[rows]).double().exp()
+    sums = torch.zeros_like(largest, dtype=torch.float64).index_add(0, rows, terms)
+    return sums.where(sums > 0, 1.0).log().to(values.dtype) + largest
 
 
 def _check(scores: Tensor, costs: Tensor, width: Width, mask: Mask) -> None:
