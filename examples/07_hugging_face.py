@@ -93,9 +93,9 @@ def main() -> None:
             beam_width=4,
             beam_cost="edit",  # what the beams learn to lower
             learning_rate=2e-3,
-            max_steps=200,
+            max_steps=150,
             per_device_train_batch_size=32,
-            logging_steps=100,
+            logging_steps=50,
             save_strategy="no",
             report_to="none",
             disable_tqdm=True,

@@ -249,7 +249,21 @@ def test_export_is_an_ordinary_model(trained, data, tmp_path, capsys):
     found = capsys.readouterr().out.rstrip("\n").split("\t")[1]
     assert tokenizer.decode(greedy, skip_special_tokens=True) == found
     assert beamlearn_("export", trained, out) == 2
-    assert "FOLDER must be new or empty, but" in one_sentence(capsys)
+    assert "OUT must be new or empty, but" in one_sentence(capsys)
+
+
+def test_export_of_a_greedy_model_into_the_folder_one_is_in(trained, tmp_path, monkeypatch):
+    copy = tmp_path / "greedy"
+    shutil.copytree(trained, copy)
+    decoding = json.loads((copy / "decoding.json").read_text())
+    (copy / "decoding.json").write_text(json.dumps({**decoding, "width": 1}))
+    (tmp_path / "out").mkdir()
+    monkeypatch.chdir(tmp_path / "out")
+    assert beamlearn_("export", copy, ".") == 0
+    with quiet():
+        model = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "out")
+    assert model.generation_config.num_beams == 1
+    assert model.generation_config.length_penalty is None
 
 
 def test_only_models_from_elsewhere_are_exported(tmp_path, capsys):

@@ -117,10 +117,12 @@ def test_forced_tokens_leave_room(settings):
         search(model, 2, [[7, 8], [9, 9]], max_new_tokens=5)
 
 
+@pytest.mark.usefixtures("no_shape_checks")
 @pytest.mark.parametrize(
     ("phrases", "message"),
     [
         ([], r"`must_contain` must be phrases of at least one token each, got \[\]"),
+        ([8, 9], r"`must_contain` must be phrases of at least one token each, got \[8, 9\]"),
         ([[7], []], r"at least one token each, got \[\[7\], \[\]\]; give a list of lists"),
         ([[7, 1]], r"do not end an output, got \[7, 1\]; tokenize phrases without special tokens"),
         ([[40]], r"tokens that the model scores \(below 40\) .* got \[40\]"),

@@ -72,6 +72,11 @@ def pickled(path):
     torch.save(make("t5").state_dict(), path / "pytorch_model.bin")
 
 
+def truncated(path):
+    weights = path / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:100])
+
+
 def headless(path):
     make("t5").encoder.save_pretrained(path / "part")
     shutil.copy(path / "part" / "model.safetensors", path)
@@ -86,13 +91,16 @@ def small_vocabulary(path):
     [
         (shutil.rmtree, "tokenizer, as `save_pretrained` writes it, but .*model does not exist"),
         (without("config.json"), "but .*model has no config.json; download a model to a folder"),
-        (without_tokenizer, "with a model and its tokenizer, but .*model has no tokenizer; save"),
+        (without_tokenizer, "model must be a folder with a model and its tokenizer, but it has no"),
         (without("model.safetensors"), "weights in safetensors, but it cannot be loaded"),
         (pickled, "weights in safetensors, but it cannot be loaded"),
+        (truncated, "weights in safetensors, but it cannot be loaded"),
+        (changed("config.json", d_ff=7), "must hold weights that fit its config.json, but they do"),
+        (changed("config.json", d_model="many"), "but it cannot be loaded"),
         (changed("config.json", model_type="unheard"), "of a kind that transformers knows without"),
         (changed("config.json", model_type="bert"), "must hold a model that writes text"),
         (headless, "must hold all weights of a T5ForConditionalGeneration, but .* is missing"),
-        (small_vocabulary, "the tokenizer has 53 tokens, and the model only 40; use the"),
+        (small_vocabulary, "its tokenizer has 53 tokens, and the model only 40; use the"),
         (
             lambda path: (path / "tokenizer.json").write_text("{"),
             "The tokenizer in .*model cannot be loaded",

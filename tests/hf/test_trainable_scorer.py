@@ -50,6 +50,26 @@ def test_replay_gives_the_numbers_and_gradients_of_single_steps(kind, strategy):
             assert float((g - h).abs().max()) <= 1e-4 * max(largest, 1.0)
 
 
+@pytest.mark.parametrize("kind", ["t5", "bart"])
+def test_layers_may_be_computed_twice(kind):
+    model = transducer(kind)
+    space, network = model.space(examples(model)), model.pretrained.model
+    for part in network.modules():
+        if isinstance(part, torch.nn.Dropout):
+            part.p = 0.0
+        elif isinstance(getattr(part, "dropout", None), float):
+            part.dropout = 0.0
+    losses = []
+    for again in (False, True):
+        network.train()
+        if again:
+            network.gradient_checkpointing_enable({"use_reentrant": False})
+        path = bl.beam_trajectory(space, model.scorer, 3, replay=True)
+        losses.append(gradients(network, path.losses(SURROGATES["log_loss_neighbors"])))
+    for one, two in zip(*losses, strict=True):
+        torch.testing.assert_close(two, one, atol=1e-3, rtol=1e-3)
+
+
 def test_dropout_is_for_the_pass_with_gradients():
     model = transducer("bart")
     batch = examples(model)

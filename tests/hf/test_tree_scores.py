@@ -10,6 +10,7 @@ import beamlearn as bl
 pytest.importorskip("transformers")
 
 from tiny_transformers import KINDS, make, sources, tiny
+from transformers import GPTNeoConfig, GPTNeoForCausalLM
 
 from beamlearn import hf
 from beamlearn.hf.modes import evaluating
@@ -116,6 +117,28 @@ def test_a_model_that_misplaces_the_tokens_of_a_tree_reads_its_paths():
         found = scores(model, inputs, tree)
         assert scores.reads_trees is False
         assert torch.equal(found, scores.by_paths(model, inputs, tree))
+
+
+def test_a_model_that_sees_few_tokens_reads_paths():
+    special = {"vocab_size": 40, "eos_token_id": 1, "pad_token_id": 0, "bos_token_id": 2}
+    layers = {"num_layers": 2, "attention_types": [[["global", "local"], 1]], "window_size": 16}
+    config = GPTNeoConfig(hidden_size=16, num_heads=2, **layers, **special)
+    assert not tree_scores_of(GPTNeoForCausalLM(config)).may_read_trees()
+
+
+def test_a_model_that_refuses_trees_reads_paths(monkeypatch):
+    model, space, _ = setting("llama")
+    scores = tree_scores_of(model)
+
+    def refuses(*_):
+        raise TypeError("no trees")
+
+    monkeypatch.setattr(scores, "at_once", refuses)
+    inputs = {"input_ids": space.input_ids, "attention_mask": space.attention_mask}
+    tree = TokenTree.bare(torch.zeros(4, dtype=torch.long))
+    with scores.placing():
+        scores(model, inputs, tree.with_outputs(labels(model)[:, None]))
+    assert scores.reads_trees is False
 
 
 @pytest.mark.parametrize("kind", ["t5", "bart"])

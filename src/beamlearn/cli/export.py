@@ -10,7 +10,7 @@ from .shared_options import Device, PolicyName, RunFolder, policy_of
 
 def export(
     run: RunFolder,
-    out: Annotated[Path, typer.Argument(metavar="FOLDER", help="New folder to write.")],
+    out: Annotated[Path, typer.Argument(help="New folder to write.")],
     policy: PolicyName = None,
     device: Device = "cpu",
 ) -> None:

@@ -73,9 +73,7 @@ def inspect(
     ] = True,
     hf: Annotated[
         bool,
-        typer.Option(
-            "--hf", help="Take RUN for the folder of a Hugging Face model, and for nothing else."
-        ),
+        typer.Option("--hf", help="Require RUN to be the folder of a Hugging Face model."),
     ] = False,
     layout: Layout = None,
     column: Column = None,

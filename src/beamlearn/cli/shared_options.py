@@ -13,7 +13,7 @@ from ..training.settings import SettingsError
 from .completion import words
 
 RunFolder = Annotated[
-    Path, typer.Argument(metavar="RUN", help="Run folder, or that of a Hugging Face model.")
+    Path, typer.Argument(metavar="RUN", help="Run folder, or folder of a Hugging Face model.")
 ]
 Device = Annotated[
     str,

@@ -22,7 +22,7 @@ from .space import HuggingFaceSpace
 
 LIMITS = ("max_new_tokens", "max_length")
 
-OWN = {
+NOT_TAKEN = {
     "num_beams": "it is `width` here",
     "num_return_sequences": "all `width` hypotheses are returned; take the first of them",
     "custom_generate": "this is one already",
@@ -43,7 +43,7 @@ def ask_generate(
     **settings: Any,
 ) -> PreparedSearch:
     """What `generate` would search with; each example is there once."""
-    for name, reason in OWN.items():
+    for name, reason in NOT_TAKEN.items():
         if name in settings:
             raise ValueError(f"`{name}` is no setting of this search: {reason}.")
     ids, mask = _inputs(model, input_ids, attention_mask)

@@ -90,6 +90,12 @@ class WithReferences:
         self.collator = collator
 
     def __call__(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        if not all("references" in row for row in rows):
+            raise ValueError(
+                "Every example needs `references`, a list of lists of token ids, got one with "
+                f"{', '.join(next(row for row in rows if 'references' not in row))}; add them, or "
+                "leave `WithReferences` out."
+            )
         others = [{k: v for k, v in row.items() if k != "references"} for row in rows]
         several = max(len(row["references"]) for row in rows)
         nothing: list[int] = []

@@ -105,8 +105,8 @@ def _overlap(written: Sequence[int], phrase: Sequence[int]) -> int:
 
 
 def _check(phrases: Sequence[Sequence[int]], rules: Rules, room: int) -> None:
-    given = [*map(list, phrases)]
-    if not given or not all(given):
+    given = [phrase if isinstance(phrase, int) else [*phrase] for phrase in phrases]
+    if not given or any(isinstance(phrase, int) or not phrase for phrase in given):
         raise ValueError(
             "`must_contain` must be phrases of at least one token each, got "
             f"{given!r:.60}; give a list of lists of token ids, or None."

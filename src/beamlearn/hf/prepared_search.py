@@ -26,7 +26,7 @@ from .refusals import refuse_inputs, refuse_processors, refuse_settings
 from .rules import beyond_rules, plain_rules, with_tokens_of
 from .space import Encoded, HuggingFaceSpace
 
-SAID: dict[type, Callable[[Any, GenerationConfig], bool]] = {
+COVERED_BY_RULES: dict[type, Callable[[Any, GenerationConfig], bool]] = {
     ForcedBOSTokenLogitsProcessor: lambda p, config: p.bos_token_id == config.forced_bos_token_id,
     ForcedEOSTokenLogitsProcessor: lambda p, config: (
         p.eos_token_id.tolist() == [config.forced_eos_token_id]
@@ -97,7 +97,7 @@ def prepare_search(
 
 
 def _said(processor: Any, config: GenerationConfig) -> bool:
-    says = SAID.get(type(processor))
+    says = COVERED_BY_RULES.get(type(processor))
     return says is not None and says(processor, config)
 
 

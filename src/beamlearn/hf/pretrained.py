@@ -9,6 +9,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, final
 
 import torch
+from huggingface_hub.errors import StrictDataclassError
+from safetensors import SafetensorError
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
@@ -26,6 +28,8 @@ from .quiet import quiet
 
 SAFE: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 """Nothing is downloaded, and no code comes with a model."""
+UNREADABLE = (OSError, ValueError, KeyError, ImportError, SafetensorError, StrictDataclassError)
+"""What transformers raises where files do not hold what they should."""
 OF_TOKENIZERS = ("tokenizer*", "vocab*", "*.model", "merges.txt")
 """Names of files of which a tokenizer has at least one."""
 
@@ -51,7 +55,7 @@ class Pretrained:
             )
         if not any(file for name in OF_TOKENIZERS for file in path.glob(name)):
             raise SettingsError(
-                f"`hf` must be a folder with a model and its tokenizer, but {path} has no "
+                f"{path} must be a folder with a model and its tokenizer, but it has no "
                 "tokenizer; save it there with `tokenizer.save_pretrained`."
             )
         with quiet():
@@ -77,7 +81,7 @@ class Pretrained:
         known, scored = len(self.tokenizer), output.weight.shape[0]
         if known > scored:
             raise SettingsError(
-                f"`hf` must be a folder with a model and its own tokenizer, but in {path} the "
+                f"{path} must be a folder with a model and its own tokenizer, but its "
                 f"tokenizer has {known} tokens, and the model only {scored}; use the tokenizer "
                 "that it was trained with, or `model.resize_token_embeddings`."
             )
@@ -96,6 +100,7 @@ class Pretrained:
 
         `generation` changes its generation config.
         """
+        folder = folder.resolve()
         aside = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
         atomic.make_folder(aside)
         try:
@@ -122,15 +127,20 @@ def _read_model(path: Path) -> PreTrainedModel:
         model, info = _kind(config).from_pretrained(
             path, dtype=torch.float32, use_safetensors=True, output_loading_info=True, **SAFE
         )
-    except (OSError, ValueError, KeyError, ImportError) as error:
+    except RuntimeError as error:
         raise SettingsError(
-            f"`hf`: {path} must hold a model that writes text (an encoder-decoder or a causal "
+            f"{path} must hold weights that fit its config.json, but they do not; restore one of "
+            "the two from a copy."
+        ) from error
+    except UNREADABLE as error:
+        raise SettingsError(
+            f"{path} must hold a model that writes text (an encoder-decoder or a causal "
             "model) of a kind that transformers knows without code from elsewhere, with its "
             f"weights in safetensors, but it cannot be loaded ({_first_line(error)})."
         ) from error
     if info["missing_keys"]:
         raise SettingsError(
-            f"`hf`: {path} must hold all weights of a {type(model).__name__}, but "
+            f"{path} must hold all weights of a {type(model).__name__}, but "
             f"{min(info['missing_keys'])} is missing; save the model that writes text."
         )
     found: PreTrainedModel = model
@@ -142,7 +152,7 @@ def _read_tokenizer(path: Path) -> PreTrainedTokenizerBase:
         tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(path, **SAFE)
     except (OSError, ValueError, KeyError, ImportError) as error:
         raise SettingsError(
-            f"`hf`: The tokenizer in {path} cannot be loaded ({_first_line(error)}); save it again "
+            f"The tokenizer in {path} cannot be loaded ({_first_line(error)}); save it again "
             "with `tokenizer.save_pretrained`."
         ) from error
     return tokenizer

@@ -105,10 +105,11 @@ class EncoderDecoderReader(Reader):
             return_dict=True,
             **({"attention_mask": masks[0]} if masks else {}),
         )
-        if not isinstance(read.past_key_values, EncoderDecoderCache):
+        cache = getattr(read, "past_key_values", None)
+        if not isinstance(cache, EncoderDecoderCache):
             raise TypeError(
                 "A search needs a model whose cache is an EncoderDecoderCache, but that of "
-                f"{type(self.model).__name__} is a {type(read.past_key_values).__name__}."
+                f"{type(self.model).__name__} is a {type(cache).__name__}; use `model.generate`."
             )
         logits = read.logits[:, -1].float()
         return Read(context, read.past_key_values, logits.view(*beams, -1))
@@ -160,10 +161,12 @@ class CausalReader(Reader):
             return_dict=True,
             **told,
         )
-        if not isinstance(read.past_key_values, Cache):
+        cache = getattr(read, "past_key_values", None)
+        if not isinstance(cache, Cache):
             raise TypeError(
                 "A search needs a model that keeps what it has read in a Cache, but "
-                f"{type(self.model).__name__} returns a {type(read.past_key_values).__name__}."
+                f"{type(self.model).__name__} returns a {type(cache).__name__}; use "
+                "`model.generate`."
             )
         return Read((mask,), read.past_key_values, read.logits[:, -1].float().view(*beams, -1))
 

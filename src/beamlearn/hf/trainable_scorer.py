@@ -93,8 +93,11 @@ class TrainableScorer(ParallelScorer):
         space = memory.space
         inputs = {"input_ids": space.input_ids, "attention_mask": space.attention_mask}
         tree = TokenTree.bare(_roots(space)).with_visits(visits)
+        # Layers that are computed again on the way back would not be told the places in a tree.
+        again = bool(getattr(self.model, "is_gradient_checkpointing", False))
         with self.trees.placing():
-            logits = self.trees(self.model, inputs, tree)
+            read = self.trees.by_paths if again else self.trees
+            logits = read(self.model, inputs, tree)
         _, beams = split_beams(logits, visits, first=1)
         return beams
 

@@ -31,12 +31,16 @@ def adapted(settings: TransducerSettings, device: str) -> "HuggingFaceTransducer
     return HuggingFaceTransducer(settings, Pretrained.read(settings.hf), device)
 
 
-def readapted(
+def rebuilt(
     settings: TransducerSettings, vocabulary: Mapping[str, Any], device: str
 ) -> "HuggingFaceTransducer":
     """The same from what `vocabulary` gave, with random weights."""
     pretrained = Pretrained.from_files(ModelFiles.from_json(vocabulary))
     return HuggingFaceTransducer(settings, pretrained, device)
+
+
+GREEDY = {"length_penalty": None, "early_stopping": None}
+"""What greedy search ignores; transformers refuses a generation config that sets it."""
 
 
 @final
@@ -72,6 +76,8 @@ class HuggingFaceTransducer:
     def encode(self, source: str, references: Sequence[str] = ()) -> TransductionExample:
         """A source in token ids, with its right outputs if they are known."""
         tokens = self.pretrained.tokenizer(source, verbose=False)["input_ids"]
+        while not self.reads_first and len(tokens) > 1 and tokens[-1] in self.rules.ends:
+            tokens = tokens[:-1]  # a causal model goes on where its prompt has not ended
         return TransductionExample(
             torch.tensor(tokens or [self.rules.ends[0]]),
             tuple(self._reference(text) for text in references),
@@ -167,5 +173,5 @@ class HuggingFaceTransducer:
 
     def export(self, folder: Path, width: int) -> None:
         """Write a folder that transformers loads, and that `generate` searches with this width."""
-        generation = {"num_beams": width, "length_penalty": self.settings.length_power}
-        self.pretrained.write(folder, generation)
+        beams = {"length_penalty": self.settings.length_power} if width > 1 else GREEDY
+        self.pretrained.write(folder, {"num_beams": width, **beams})

@@ -220,14 +220,14 @@ def files_of(experiment: Experiment) -> Files:
     return experiment.data
 
 
-def foreign(run: Run) -> bool:
+def from_hugging_face(run: Run) -> bool:
     """Is it the folder of a Hugging Face model, not that of a training?"""
     return "task" not in run.config and "model_type" in run.config
 
 
 def check_trained_here(run: Run) -> None:
     """Refuse the folder of a Hugging Face model."""
-    if foreign(run):
+    if from_hugging_face(run):
         raise RunError(
             f"{run.path} must be a run folder, but it is that of a Hugging Face model; fine-tune "
             "it, with `hf`."

@@ -6,12 +6,12 @@ from typing import Any
 from ..check import unknown
 from ..training.run import CONFIG, Policy, Run, RunError
 from . import experiment
-from .experiment import check_trained_here, foreign
+from .experiment import check_trained_here, from_hugging_face
 from .registry import TASKS
 from .settings import Experiment
 from .task import Model, TaskSpec
 
-ADOPTING = "transduce"
+HUGGING_FACE_TASK = "transduce"
 """The task of models that come from elsewhere."""
 
 
@@ -32,12 +32,12 @@ def load(
     A folder of a Hugging Face model is a run that did not begin yet.
     """
     run = Run.open(path)
-    if not foreign(run):
+    if not from_hugging_face(run):
         return experiment.load(task_of(run), path, device, policy)
     if policy != "best":
         raise RunError(
             f"`policy` must be best for the Hugging Face model in {path}, which has no other "
             f"weights, got {policy}; leave it out."
         )
-    adopted: tuple[Model, Experiment] = TASKS[ADOPTING].load().adopt(run.path, device)
+    adopted: tuple[Model, Experiment] = TASKS[HUGGING_FACE_TASK].load().adopt(run.path, device)
     return adopted

@@ -17,7 +17,7 @@ from .setup import set_up
 def export(run: Path, out: Path, *, policy: Policy, device: str) -> None:
     """Write the model of a run as another library reads it."""
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-        raise SettingsError(f"FOLDER must be new or empty, but {out} is there; choose another one.")
+        raise SettingsError(f"OUT must be new or empty, but {out} is there; choose another one.")
     set_up(device, threads=1)
     model, experiment = load(run, device, policy)
     if policy == "mixture" or not isinstance(model, ExportableModel):
@@ -32,7 +32,7 @@ def export(run: Path, out: Path, *, policy: Policy, device: str) -> None:
         raise
     except OSError as error:
         raise SettingsError(
-            f"FOLDER must be one that can be written, but the system says: {error}; choose "
+            f"OUT must be one that can be written, but the system says: {error}; choose "
             "another one."
         ) from None
     say(Console(stderr=True), f"The model is in {out}, as transformers loads it.")

@@ -16,7 +16,7 @@ from ...reports.inspector.serve import check_server, serve
 from ...reports.inspector.text import print_inputs
 from ...tasks.data import DataSet
 from ...tasks.decoding_width import default_width
-from ...tasks.experiment import foreign
+from ...tasks.experiment import from_hugging_face
 from ...tasks.loading import load
 from ...tasks.registry import task_named
 from ...tasks.settings import Experiment
@@ -62,7 +62,7 @@ def inspect(
     elif typed is not None and input is not None:
         raise SettingsError("INPUT or `typed` can be given, got both; leave out one.")
     set_up(device, threads)
-    if hf and not foreign(Run.open(run)):
+    if hf and not from_hugging_face(Run.open(run)):
         raise SettingsError(
             f"`hf` goes with the folder of a Hugging Face model, but {run} is a run; leave it out."
         )

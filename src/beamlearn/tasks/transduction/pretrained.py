@@ -20,13 +20,13 @@ def adapted(settings: TransducerSettings, device: str) -> TransductionModel | No
     return model
 
 
-def readapted(
+def rebuilt(
     settings: TransducerSettings, vocabulary: Mapping[str, Any], device: str
 ) -> TransductionModel | None:
     """The same from what a run folder keeps of it, before its weights are loaded."""
     if not settings.pretrained:
         return None
-    model: TransductionModel = _module().readapted(settings, vocabulary, device)
+    model: TransductionModel = _module().rebuilt(settings, vocabulary, device)
     return model
 
 

@@ -106,10 +106,10 @@ class TransducerSettings(ModelSettings):
     @model_validator(mode="after")
     def _check_pretrained(self) -> "TransducerSettings":
         for name in OF_OWN_NETWORKS if self.pretrained else ():
-            if (value := getattr(self, name)) != type(self).model_fields[name].default:
+            if getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(
                     f"`{name}` is for new networks, but `hf` names a model that has its own; leave "
-                    f"out {name} = {value}, or leave out hf"
+                    f"out `{name}`, or leave out `hf`"
                 )
         return self
 

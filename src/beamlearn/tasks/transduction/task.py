@@ -15,7 +15,7 @@ from .marking import marked
 from .model import Transducer, scorer_of
 from .pairs import Pairs, read_pairs
 from .predict import labeled, predictions
-from .pretrained import adapted, readapted
+from .pretrained import adapted, rebuilt
 from .report import TransductionReport, report
 from .settings import TransducerSettings, TransductionExperiment
 from .space import TransductionExample
@@ -65,7 +65,7 @@ class TransductionTask(TaskSpec[TransductionExperiment, Pairs, TransductionModel
         self, experiment: TransductionExperiment, vocabulary: Mapping[str, Any], device: str
     ) -> TransductionModel:
         settings = experiment.transducer
-        if (model := readapted(settings, vocabulary, device)) is not None:
+        if (model := rebuilt(settings, vocabulary, device)) is not None:
             return model
         symbols = Symbols.from_json(vocabulary)
         return Transducer(settings, symbols, scorer_of(settings, symbols), device)
