@@ -74,7 +74,7 @@ TASKS = {
         spelled=False,
         base_epochs=10,
         base_rate=1e-3,
-        beam_steps=150,
+        beam_steps=80,
         rate=5e-5,
     ),
 }
