@@ -123,8 +123,8 @@ ROWS = {
         2.0,
         {"column": "2"},
     ),
-    "g2p-hungarian-small": Row("transduce", "wer", G2P["hun"], SMALL, SOUND, 3.6),
-    "g2p-dutch-small": Row("transduce", "wer", G2P["dut"], SMALL, SOUND, 3.6),
+    "g2p-hungarian-small": Row("transduce", "wer", G2P["hun"], SMALL, SOUND, 1.9),
+    "g2p-dutch-small": Row("transduce", "wer", G2P["dut"], SMALL, SOUND, 1.9),
     "parse-3000": Row("parse", "las", EWT, ParserSettings(), PARSE, 1.84, {"limit": 3000}),
     "parse-dutch": Row("parse", "las", DUTCH, ParserSettings(), PARSE, 1.84),
     "upos": Row(
@@ -139,7 +139,7 @@ ROWS = {
     "g2p-dutch": Row("transduce", "wer", G2P["dut"], NETWORK, {**SOUND, "epochs": 22}, 3.6),
     "g2p-hungarian": Row("transduce", "wer", G2P["hun"], NETWORK, {**SOUND, "epochs": 22}, 3.6),
     "g2p-english": Row("transduce", "wer", G2P["eng_us"], NETWORK, SOUND, 3.6),
-    "g2p-english-small": Row("transduce", "wer", G2P["eng_us"], SMALL, SOUND, 3.6),
+    "g2p-english-small": Row("transduce", "wer", G2P["eng_us"], SMALL, SOUND, 1.9),
     "parse-all": Row("parse", "las", EWT, ParserSettings(), {"epochs": 10}, 1.84),
 }
 
