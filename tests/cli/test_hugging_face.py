@@ -198,6 +198,7 @@ def test_predict(trained, data, capsys):
     assert len(json.loads(capsys.readouterr().out)["nbest"]) == 2
 
 
+@pytest.mark.slow
 def test_evaluate_diagnose_inspect_and_report(trained, data, tmp_path, capsys):
     dev = data / "dev.tsv"
     assert beamlearn_("evaluate", trained, dev, "--width", "1,2", "--json", "--errors") == 0

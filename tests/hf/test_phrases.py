@@ -54,6 +54,7 @@ def search(model, width, phrases, **settings):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("early_stopping", [False, True, "never"])
 @pytest.mark.parametrize("phrases", [[[7]], [[7, 8, 9]], [[7, 8], [9, 10]], [[7, 7], [7, 5, 6]]])
 @pytest.mark.parametrize("kind", ["t5", "gpt2"])

@@ -180,6 +180,7 @@ def test_it_finds_what_generate_finds(kind, case, settings):
     assert_same(model, **settings, **asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("case", "kind"), list(zip(CASES, cycle(KINDS), strict=False)))
 def test_width_one_is_greedy(kind, case):
     model, asked = tiny(kind), CASES[case]

@@ -204,6 +204,7 @@ class Kill(TrainerCallback):
             raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["bart", "gpt2"])
 def test_a_killed_training_goes_on_to_the_same_weights(kind, tmp_path):
     """Across the step at which the beam joins, with coins thrown and dropout drawn."""
@@ -228,6 +229,7 @@ def test_a_killed_training_goes_on_to_the_same_weights(kind, tmp_path):
     assert ["cost" in e for e in whole.state.log_history if "loss" in e] == [False] * 4 + [True] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["oracle", "stop", "reset", "continue"])
 @pytest.mark.parametrize("cost", ["edit", "hamming", "exact", "bleu", "chrf"])
 def test_strategies_and_costs(strategy, cost, tmp_path):
@@ -237,6 +239,7 @@ def test_strategies_and_costs(strategy, cost, tmp_path):
     assert losses(learner)[0] > 0
 
 
+@pytest.mark.slow
 def test_the_beam_alone(tmp_path):
     learner = trainer("llama", tmp_path, beam_weight=None, max_steps=30, logging_steps=10)
     learner.train()

@@ -44,6 +44,7 @@ def brightness(color):
     return sum(map(int, re.findall(r"\d+", color)[:3])) / 3
 
 
+@pytest.mark.slow
 def test_without_scripts_every_figure_is_there(opened, address):
     with page(opened, java_script_enabled=False) as (shown, asked):
         shown.goto(address)
@@ -102,6 +103,7 @@ def test_values_appear_at_keys(opened, address):
         assert shown.locator("#tip").is_hidden()
 
 
+@pytest.mark.slow
 def test_figures_follow_the_colors_of_the_page(opened, address):
     inks = {}
     for scheme in ("light", "dark"):

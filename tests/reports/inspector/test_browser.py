@@ -76,6 +76,7 @@ def test_a_link_leads_to_what_fell(opened, url, both):
         assert 0 <= box["y"] < frame["height"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scripts", [True, False])
 def test_what_is_typed_is_shown_as_text(opened, url, scripts):
     dialogs = []
@@ -119,6 +120,7 @@ def test_a_click_shows_the_path_of_a_hypothesis(opened, url, both):
         assert errors == []
 
 
+@pytest.mark.slow
 def test_previous_and_next(opened, url):
     with page(opened) as (shown, _):
         shown.goto(f"{url}/?sentence=2&width=3")
@@ -131,6 +133,7 @@ def test_previous_and_next(opened, url):
         assert shown.text_content("h2") == "Input 5 of 9"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1300])
 def test_the_page_does_not_scroll_sideways(opened, url, scheme, width):

@@ -137,6 +137,7 @@ def test_errors_need_a_file(folder, capsys):
 # --- in a browser -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_keys_lead_from_error_to_error_and_the_page_opens_where_the_best_was_lost(one, walk):
     first, second, *_ = walk.numbers
     with browser() as opened, served([one], walk) as url:
@@ -161,6 +162,7 @@ def test_keys_lead_from_error_to_error_and_the_page_opens_where_the_best_was_los
                 assert all(address.startswith(url) for address in asked)
 
 
+@pytest.mark.slow
 def test_keys_on_an_exported_page(folder, tmp_path):
     out = tmp_path / "errors.html"
     assert command(folder, "--errors", "any", "--export", str(out)) == 0
@@ -168,4 +170,5 @@ def test_keys_on_an_exported_page(folder, tmp_path):
         shown.goto(out.as_uri())
         for key, place in (("n", 2), ("p", 1)):
             shown.keyboard.press(key)
-            assert shown.url.endswith(f"#case-{place}")
+            shown.wait_for_url(lambda url, place=place: url.endswith(f"#case-{place}"))
+            shown.evaluate("() => new Promise((done) => requestAnimationFrame(done))")  # it scrolls
