@@ -113,6 +113,7 @@ def test_the_demo_writes_what_it_says(demo):
     assert likelihood.tagger == beam.tagger.model_copy(update=normalized)
 
 
+@pytest.mark.slow
 def test_the_demo_ends_with_a_sentence_to_try(demo, capsys):
     _, printed = demo
     command = next(line for line in printed.splitlines() if "--text" in line).split()
