@@ -40,6 +40,7 @@ def carpet(path):
     return {f"{here}{taken[-1]}": 1.0, f"{taken[-1]}{len(taken)}": 1.0, "bias": 1.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", bl.ALGORITHMS)
 def test_every_row_lowers_the_held_out_cost_of_a_model_that_starts_at_zero(name):
     words = [f"{n:04b}".replace("0", "l").replace("1", "r") for n in range(16)]

@@ -109,6 +109,7 @@ def test_everything_public_is_documented():
         assert inspect.getdoc(getattr(bl, name)), name
 
 
+@pytest.mark.slow
 def test_import_needs_no_extra():
     code = (
         "import sys; sys.modules['networkx'] = None; import beamlearn as bl; "

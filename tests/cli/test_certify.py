@@ -260,6 +260,7 @@ def test_nothing_bounds_the_losses(files, tmp_path, capsys):
     assert beamlearn("certify", out, "--upper", 1000) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("more", "statement"),
     [

@@ -427,6 +427,7 @@ def test_an_unexpected_failure_is_a_sentence_with_status_1(trained, monkeypatch,
     assert capsys.readouterr().err == "RuntimeError: out of paper\n"
 
 
+@pytest.mark.slow
 def test_the_installed_command_runs():
     found = subprocess.run(
         [sys.executable, "-m", "beamlearn", "evaluate", "nowhere", "x"],

@@ -39,6 +39,7 @@ def generate(model, ours, **settings):
     return model.generate(ids, attention_mask=mask, **options, **plugged)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [

@@ -56,6 +56,7 @@ def assert_same(model, width, **settings):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("early_stopping", STOPPING)
 @pytest.mark.parametrize("length_penalty", PENALTIES)
 @pytest.mark.parametrize(("kind", "width"), CASES)
@@ -281,6 +282,7 @@ def log_probability(model, space, example, output):
     return float(numbers.log_softmax(dim=-1).gather(-1, torch.tensor(output)[:, None]).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("power", [0.0, 0.7])
 @pytest.mark.parametrize("how", ["pad", "first", "pool"])
 @pytest.mark.parametrize("kind", ["bart", "t5", "marian"])

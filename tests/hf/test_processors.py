@@ -172,6 +172,7 @@ def matrix():
             yield pytest.param(kind, case, settings, marks=marks, id=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "case", "settings"), list(matrix()))
 def test_it_finds_what_generate_finds(kind, case, settings):
     model, asked = tiny(kind), CASES[case]

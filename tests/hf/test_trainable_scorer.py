@@ -29,6 +29,7 @@ def gradients(model, losses):
     return [torch.zeros_like(p) if g is None else g for p, g in zip(parameters, found, strict=True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("kind", ["t5", "bart", "gpt2"])
 def test_replay_gives_the_numbers_and_gradients_of_single_steps(kind, strategy):

@@ -23,6 +23,7 @@ def run(**options):
     return list(bl.learn(batches, task, scorer, optimizer, **options)), scorer, optimizer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", bl.losses.LOSSES)
 @pytest.mark.parametrize("strategy", ["oracle", "stop", "reset", "continue"])
 def test_every_loss_and_strategy_learns_from_zero(loss, strategy):

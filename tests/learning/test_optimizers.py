@@ -194,6 +194,7 @@ def least(play, rows, radius):
     return best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", BOTH)
 @pytest.mark.parametrize("play", ["linear", "hinge", "adversary"])
 @settings(max_examples=10, deadline=None)

@@ -55,6 +55,7 @@ def both(batch, made, finish, **options):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("training", [True, False])
 @settings(max_examples=12)

@@ -119,6 +119,7 @@ def test_a_run(a_run, tmp_path, capsys):
     )
 
 
+@pytest.mark.slow
 def test_the_diagnosis_of_a_run(a_run, tmp_path, capsys):
     test = a_run.parent / "test.conllu"
     text = written(a_run, tmp_path / "page.html", "--test", test, "--widths", "1,8")
@@ -580,6 +581,7 @@ def test_the_command_of_a_warm_start_leaves_out_what_comes_with_it(a_run, tmp_pa
     assert "--dropout 0.7" in train_command(warm.with_settings(tagger), tmp_path)
 
 
+@pytest.mark.slow
 def test_what_a_run_proves(module_without_shape_checks, tmp_path):
     proven = make_run(tmp_path, *PROVEN)
     text = written(proven, tmp_path / "page.html", "--widths", "1,2", "--clip", "1")

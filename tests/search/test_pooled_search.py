@@ -105,6 +105,7 @@ def generation(power, seed):
     return space, powered(RecurrentScorer(len(LIMITS), 4, seed=seed), power)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("early_stopping", [False, True, "never"])
 @pytest.mark.parametrize("power", [0.0, 0.7, 1.0, 2.0, -0.5])
 @pytest.mark.parametrize("k", [1, 2, 3, 20])

@@ -84,6 +84,7 @@ def subgradient_run(average, size, radius, steps=80):
     return best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CONVEX)
 def test_the_minimum_of_a_convex_loss_is_found_and_proven(name):
     loss, scorer, radius = LOSSES[name], scorer_of(), 0.4

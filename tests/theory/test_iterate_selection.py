@@ -49,6 +49,7 @@ def test_tensors_are_lists():
     assert select_iterate(tensors, upper=1.0) == select_iterate(later, upper=1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.5, 0.1, 0.01])
 def test_the_bound_holds_as_often_as_it_says(delta, generator):
     """Iterates that drift with what they saw are judged on what comes after them."""

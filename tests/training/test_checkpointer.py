@@ -130,6 +130,7 @@ def test_a_better_model_is_kept_and_a_worse_one_is_not(tmp_path):
 # --- going on -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.0, 1e9])
 def test_left_after_any_event_it_ends_in_the_same_bytes(whole, tmp_path, seconds):
     chosen, folder = whole

@@ -193,6 +193,7 @@ def test_the_weights_of_a_warm_start_are_kept_if_training_makes_them_worse(monke
     assert all(torch.equal(after[name], value) for name, value in before.items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("events", range(8))
 def test_a_warm_start_that_is_left_goes_on_to_the_same_weights(events):
     whole = training(epochs=2, warm=True)
@@ -379,6 +380,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_going_back_to_any_state_leads_to_the_same_end(kind):
     steps = training(train=7, **KINDS[kind])

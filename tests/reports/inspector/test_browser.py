@@ -50,6 +50,7 @@ def first_falls(run):
     return found
 
 
+@pytest.mark.slow
 def test_the_first_fall_is_where_the_trajectory_says(opened, url, both):
     expected = first_falls(both[0])
     assert any(expected)

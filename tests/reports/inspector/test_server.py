@@ -189,6 +189,7 @@ def test_it_listens_on_the_loopback_alone():
             bound(port)
 
 
+@pytest.mark.slow
 def test_the_command_serves_until_it_is_interrupted(folder):
     arguments = [str(folder / "one"), "--no-open", "--typed", "the dog", "--width", "2"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}

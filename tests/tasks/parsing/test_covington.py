@@ -135,6 +135,7 @@ def test_every_tree_of_four_words():
     check_all([losing(tree, random.Random(i), 0.4) for i, tree in enumerate(trees)])
 
 
+@pytest.mark.slow
 def test_five_words():
     check_all(random_trees([5] * 16, random.Random(5)))
 

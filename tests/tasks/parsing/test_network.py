@@ -33,6 +33,7 @@ def close(one, two):
         assert a.step_scores == pytest.approx(b.step_scores, abs=1e-5)
 
 
+@pytest.mark.slow
 @kinds
 @settings(max_examples=4)
 @given(st.permutations(range(8)), st.integers(0, 2))
