@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import losses
-from .losses import Best, Loss, baselines, with_options
+from .losses import Best, Loss, baselines, with_best
 from .strategies import Continue, Oracle, Reset, Stop, Strategy
 
 
@@ -30,7 +30,7 @@ class Algorithm:
     @property
     def choices(self) -> dict[str, Any]:
         """What to give to `learn`: `learn(..., **ALGORITHMS["bso"].choices)`."""
-        loss = self.loss if self.best == "first" else with_options(self.loss, best=self.best)
+        loss = with_best(self.loss, self.best)
         chosen = {"strategy": self.strategy, "loss": loss, "width": self.width}
         return chosen | ({} if self.beam_weight is None else {"beam_weight": self.beam_weight})
 

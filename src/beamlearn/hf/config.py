@@ -9,7 +9,7 @@ from ..algorithms import JOINT
 from ..check import check_choice, check_width
 from ..losses import SURROGATES
 from ..strategies import Interpolate, Strategy, as_strategy
-from .costs import COSTS
+from ..tasks.transduction.oracles import COSTS
 
 
 def setting(default: Any, description: str) -> Any:

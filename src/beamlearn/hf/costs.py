@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, final
 
 import torch
@@ -12,21 +13,16 @@ from transformers import PreTrainedTokenizerBase
 from ..check import check_choice
 from ..search.neighbors import Move
 from ..search.oracle import Oracle
-from ..tasks.transduction.edit import EditOracle
-from ..tasks.transduction.exact_match import ExactMatchOracle
-from ..tasks.transduction.hamming import PaddedHammingOracle
-from ..tasks.transduction.ngrams import BleuOracle, ChrfOracle
+from ..tasks.transduction.oracles import COSTS, Edits, numbered, oracle_of
 from ..tasks.transduction.space import (
     PADDING,
     UNSEEN,
     References,
-    Targets,
     TransductionPosition,
 )
 from .rules import Rules
 from .space import HuggingFaceSpace
 
-COSTS = ("edit", "hamming", "exact", "bleu", "chrf")
 NO_LABEL = -100
 """What fills up labels, and stands where nothing is to be learned."""
 
@@ -111,7 +107,7 @@ class TokenCosts:
         name: str,
         tokenizer: PreTrainedTokenizerBase | None = None,
         *,
-        edits: tuple[float, float, float] = (1.0, 1.0, 1.0),
+        edits: Edits = (1.0, 1.0, 1.0),
     ) -> None:
         check_choice(name, COSTS, "cost")
         self.name, self.tokenizer, self.edits = name, tokenizer, edits
@@ -127,19 +123,11 @@ class TokenCosts:
 
         def oracle(space: HuggingFaceSpace) -> Oracle:
             targets = TokenTargets.of(labels, space)
-            return TokenOracle(self._inner(targets), space.rules)
+            spelling = partial(self._spelled, targets.actions)
+            inner = oracle_of(self.name, targets, edits=self.edits, spelling=spelling)
+            return TokenOracle(inner, space.rules)
 
         return oracle
-
-    def _inner(self, targets: Targets) -> Oracle:
-        makers: dict[str, Callable[[], Oracle]] = {
-            "edit": lambda: EditOracle(targets, *self.edits),
-            "hamming": lambda: PaddedHammingOracle(targets),
-            "exact": lambda: ExactMatchOracle(targets),
-            "bleu": lambda: BleuOracle(targets),
-            "chrf": lambda: ChrfOracle(targets, self._spelled(targets.actions)),
-        }
-        return makers[self.name]()
 
     def _spelled(self, actions: int) -> list[list[int]]:
         """The characters of every token in numbers, as `ChrfOracle` takes them."""
@@ -148,10 +136,5 @@ class TokenCosts:
             known = min(len(self.tokenizer), actions - 1)
             tokens = [[token] for token in range(known)]
             texts = self.tokenizer.batch_decode(tokens, skip_special_tokens=True)
-            numbers: dict[str, int] = {}
-            rows = [
-                [numbers.setdefault(letter, len(numbers)) for letter in "".join(text.split())]
-                for text in texts
-            ]
-            self.spelling = [[], *rows, *[[] for _ in range(actions - 1 - known)]]
+            self.spelling = [[], *numbered(texts), *[[] for _ in range(actions - 1 - known)]]
         return self.spelling

@@ -1,7 +1,6 @@
 """What a batch costs in training: the likelihood of its labels, and losses along beams."""
 
 from dataclasses import dataclass
-from inspect import signature
 
 import torch
 from jaxtyping import Float, Int
@@ -10,7 +9,7 @@ from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..learning.collect import beam_trajectory
-from ..losses import SURROGATES, Loss, with_options
+from ..losses import SURROGATES, Loss, with_best
 from ..search.beam_search import beam_search
 from .batches import Batch
 from .config import BeamArguments
@@ -62,7 +61,7 @@ class BeamObjective:
         self.model, self.settings, self.tokenizer = model, settings, tokenizer
         self.cost, self.label_smoothing = cost, label_smoothing
         self.strategy = settings.strategy
-        self.loss = _loss(settings)
+        self.loss = with_best(SURROGATES[settings.beam_loss], settings.beam_best)
         self.costs = TokenCosts(settings.beam_cost, tokenizer)
         self.tree_scores = tree_scores_of(model)
         encoder_decoder = model.config.is_encoder_decoder
@@ -153,14 +152,6 @@ class BeamObjective:
             reduction="sum",
             label_smoothing=self.label_smoothing,
         )
-
-
-def _loss(settings: BeamArguments) -> Loss:
-    """The loss that the settings name; what is best among equals is for losses that ask for it."""
-    loss = SURROGATES[settings.beam_loss]
-    if settings.beam_best == "first" or "best" not in signature(loss).parameters:
-        return loss
-    return with_options(loss, best=settings.beam_best)
 
 
 def _check_cost(loss: Loss, tokenizer: PreTrainedTokenizerBase | None) -> None:

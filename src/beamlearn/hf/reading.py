@@ -50,6 +50,19 @@ class Reader(ABC):
         many as before.
         """
 
+    def kept(
+        self, read: Any, context: tuple[Tensor, ...], kind: type[Cache], beams: tuple[int, ...]
+    ) -> Read:
+        """What to keep of the outputs of the model; refuse one without a cache of that kind."""
+        cache = getattr(read, "past_key_values", None)
+        if not isinstance(cache, kind):
+            raise TypeError(
+                f"A search needs a model that keeps what it has read in {kind.__name__}, but that "
+                f"of {type(self.model).__name__} is a {type(cache).__name__}; use "
+                "`model.generate`."
+            )
+        return Read(context, cache, read.logits[:, -1].float().view(*beams, -1))
+
 
 @final
 class EncoderDecoderReader(Reader):
@@ -105,14 +118,7 @@ class EncoderDecoderReader(Reader):
             return_dict=True,
             **({"attention_mask": masks[0]} if masks else {}),
         )
-        cache = getattr(read, "past_key_values", None)
-        if not isinstance(cache, EncoderDecoderCache):
-            raise TypeError(
-                "A search needs a model whose cache is an EncoderDecoderCache, but that of "
-                f"{type(self.model).__name__} is a {type(cache).__name__}; use `model.generate`."
-            )
-        logits = read.logits[:, -1].float()
-        return Read(context, read.past_key_values, logits.view(*beams, -1))
+        return self.kept(read, context, EncoderDecoderCache, beams)
 
 
 @final
@@ -161,14 +167,7 @@ class CausalReader(Reader):
             return_dict=True,
             **told,
         )
-        cache = getattr(read, "past_key_values", None)
-        if not isinstance(cache, Cache):
-            raise TypeError(
-                "A search needs a model that keeps what it has read in a Cache, but "
-                f"{type(self.model).__name__} returns a {type(cache).__name__}; use "
-                "`model.generate`."
-            )
-        return Read((mask,), read.past_key_values, read.logits[:, -1].float().view(*beams, -1))
+        return self.kept(read, (mask,), Cache, beams)
 
 
 def reader_of(model: PreTrainedModel) -> Reader:

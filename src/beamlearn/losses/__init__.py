@@ -22,5 +22,6 @@ from .loss import check_losses as check_losses
 from .loss import name_of as name_of
 from .loss import only_on_increase as only_on_increase
 from .loss import surrogate as surrogate
+from .loss import with_best as with_best
 from .loss import with_options as with_options
 from .ranked import Best as Best

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable
+from inspect import signature
 from math import exp, log, log1p
 from typing import Any, Literal, Protocol, cast, runtime_checkable
 
@@ -155,3 +156,10 @@ def with_options(loss: Loss, **options: Any) -> Loss:
     settings = ", ".join(f"{name}={value!r}" for name, value in options.items())
     optioned.__name__ = f"{loss.__name__}({settings})"
     return optioned
+
+
+def with_best(loss: Loss, best: str) -> Loss:
+    """The loss with what it takes for best among equals, if it asks for that at all."""
+    if best == "first" or "best" not in signature(loss).parameters:
+        return loss
+    return with_options(loss, best=best)

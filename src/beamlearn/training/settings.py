@@ -278,12 +278,9 @@ class Learning(Settings):
     @property
     def surrogate(self) -> "Loss":
         """The loss that is chosen."""
-        from ..losses import with_options
+        from ..losses import with_best
 
-        loss, best = self.named_loss, self.best or self.row.best
-        if best == "first" or "best" not in signature(loss).parameters:
-            return loss
-        return with_options(loss, best=best)
+        return with_best(self.named_loss, self.best or self.row.best)
 
     @property
     def first_width(self) -> int:

@@ -1,6 +1,6 @@
 """Transducer: symbols and a scorer, which together make spaces of sources."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, final
 
@@ -12,10 +12,10 @@ from torch.nn.utils.rnn import pad_sequence
 from ...learning.iterates import Mixture
 from ...search.oracle import Oracle
 from ...search.scorer import Scorer
-from .edit import EditOracle, edit_distance
-from .exact_match import ExactMatchOracle, exact_match
-from .hamming import PaddedHammingOracle, padded_hamming
-from .ngrams import BleuOracle, ChrfOracle
+from .edit import edit_distance
+from .exact_match import exact_match
+from .hamming import padded_hamming
+from .oracles import numbered, oracle_of
 from .recurrent import RecurrentTransducer
 from .settings import TransducerSettings
 from .space import Distance, TransductionExample, TransductionSpace
@@ -126,23 +126,13 @@ class Transducer:
 
     def costs(self, space: TransductionSpace) -> Oracle:
         """The completion costs of a space."""
-        makers: dict[str, Callable[[], Oracle]] = {
-            "edit": lambda: EditOracle(space, *self.edits),
-            "hamming": lambda: PaddedHammingOracle(space),
-            "exact": lambda: ExactMatchOracle(space),
-            "bleu": lambda: BleuOracle(space),
-            "chrf": lambda: ChrfOracle(space, self.spelling),
-        }
-        return makers[self.settings.cost]()
+        cost = self.settings.cost
+        return oracle_of(cost, space, edits=self.edits, spelling=lambda: self.spelling)
 
     @cached_property
     def spelling(self) -> Int[Tensor, "actions longest"]:
         """The characters of every action in numbers, as `ChrfOracle` takes them."""
-        numbers: dict[str, int] = {}
-        rows = [
-            [numbers.setdefault(letter, len(numbers)) for letter in letters]
-            for letters in ("", *map(self.letters, self.symbols.target_tokens))
-        ]
+        rows = numbered(("", *map(self.letters, self.symbols.target_tokens)))
         tensors = [torch.tensor(row, dtype=torch.long) for row in rows]
         return pad_sequence(tensors, batch_first=True, padding_value=-1)
 
