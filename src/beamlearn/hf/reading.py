@@ -20,7 +20,7 @@ class Read:
     """What a model has read, hypothesis by hypothesis through all examples."""
 
     context: tuple[Tensor, ...]
-    """What it is told about each hypothesis besides its tokens."""
+    """What it is extra about each hypothesis besides its tokens."""
     cache: Cache
     logits: Float[Tensor, "batch k a"]
     """Of the token to come. Float32, as in `generate`."""
@@ -156,16 +156,16 @@ class CausalReader(Reader):
         places: Int[Tensor, "hypotheses new"],
         *beams: int,
     ) -> Read:
-        told: dict[str, Any] = {"position_ids": places} if takes(self.model, "position_ids") else {}
+        extra: dict[str, Any] = {"position_ids": places} if takes(self.model, "position_ids") else {}
         if takes(self.model, "logits_to_keep"):
-            told["logits_to_keep"] = 1
+            extra["logits_to_keep"] = 1
         read = self.model(
             input_ids=tokens,
             attention_mask=mask,
             past_key_values=cache,
             use_cache=True,
             return_dict=True,
-            **told,
+            **extra,
         )
         return self.kept(read, (mask,), Cache, beams)
 

@@ -226,14 +226,14 @@ class CausalTreeScores(TreeScores):
         prompts, there = flush_right(inputs["input_ids"], inputs["attention_mask"])
         prompts, there, rest = prompts[paths.owners], there[paths.owners], paths.tokens[:, 1:]
         mask = torch.cat([there, torch.ones_like(rest)], dim=1)
-        told = {}
+        extra = {}
         if takes(self.model, "position_ids"):
-            told["position_ids"] = (mask.cumsum(dim=-1) - 1).clamp(min=0)
+            extra["position_ids"] = (mask.cumsum(dim=-1) - 1).clamp(min=0)
         logits: Tensor = model(
             input_ids=torch.cat([prompts, rest], dim=1),
             attention_mask=mask,
             use_cache=False,
-            **told,
+            **extra,
         ).logits
         return logits[paths.row_of, prompts.shape[1] - 1 + tree.depths]
 
