@@ -156,7 +156,9 @@ class CausalReader(Reader):
         places: Int[Tensor, "hypotheses new"],
         *beams: int,
     ) -> Read:
-        extra: dict[str, Any] = {"position_ids": places} if takes(self.model, "position_ids") else {}
+        extra: dict[str, Any] = {}
+        if takes(self.model, "position_ids"):
+            extra["position_ids"] = places
         if takes(self.model, "logits_to_keep"):
             extra["logits_to_keep"] = 1
         read = self.model(

@@ -61,10 +61,10 @@ def predict(
             "it."
         )
     given = given_options(task, run, options, task.prediction_options)
-    told = Speaker()
+    speaker = Speaker()
     measured = measured_width(run, policy) if width is None else None
     if measured is not None and measured >= listed:
-        told.announce(
+        speaker.announce(
             f"Decoding with a beam of {measured}, which did as well as any wider one when training "
             "ended; choose another with `width`."
         )
@@ -77,13 +77,13 @@ def predict(
         listing=nbest is not None,
         as_json=as_json,
         options=given,
-        announce=told.announce,
+        announce=speaker.announce,
         memory=bytes_for(max_memory),
-        refuse=told.refuse,
+        refuse=speaker.refuse,
         progress=without_progress if live else with_progress,
     )
     write(output, task.predict(model, experiment, request), live)
-    if told.refused:
+    if speaker.refused:
         raise typer.Exit(2)
 
 
