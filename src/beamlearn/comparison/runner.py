@@ -1,18 +1,14 @@
 """Run many trainings, one process per core; what is done stays done."""
 
-import os
-import signal
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import as_completed
 from dataclasses import dataclass
-from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
-from threading import Thread, current_thread, main_thread
 from typing import Any
 
 import torch
 
+from ..engines.local import local_processes, undisturbed
 from ..tasks.experiment import begin, read_experiment, resume
 from ..tasks.registry import task_named
 from ..tasks.settings import Experiment
@@ -66,7 +62,7 @@ def compare(
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"Entries need names of their own, but two are called {twice!r}.")
     failed: dict[str, BaseException] = {}
-    with workers(processes or os.cpu_count() or 1) as pool:
+    with local_processes(processes) as pool:
         with undisturbed():
             waiting = {
                 pool.submit(run_entry, entry, Path(out) / entry.name): entry for entry in entries
@@ -86,51 +82,6 @@ def compare(
             f"{error} What is done stays done: fix this and compare again.",
             ordered,
         ) from error
-
-
-@contextmanager
-def workers(processes: int) -> Iterator[Executor]:
-    """Processes to run entries in; whatever ends this one ends them, at once."""
-    others = active_children()
-    pool = ProcessPoolExecutor(processes, get_context("spawn"), initializer=serve)
-    try:
-        yield pool
-    except BaseException:
-        for child in active_children():
-            if child not in others:
-                child.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def undisturbed() -> Iterator[None]:
-    """Leave interrupts to this process: those that begin meanwhile never notice them.
-
-    Only the main thread may say so; elsewhere nothing changes.
-    """
-    if current_thread() is not main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def serve() -> None:
-    """In a process of its own: leave interrupts to the process that began it, and end with it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=end_with_parent, daemon=True).start()
-
-
-def end_with_parent() -> None:
-    """Wait until the process that began this one is gone, even if it was killed."""
-    if (parent := parent_process()) is not None:
-        parent.join()
-        os._exit(1)
 
 
 def run_entry(entry: Entry, folder: Path) -> Results:
