@@ -31,7 +31,7 @@ wheel: $(READY)
 	$(PYTHON) -m venv build/clean
 	build/clean/bin/python -m pip install --quiet -c constraints.txt \
 		"$$(echo dist/*.whl)[pages]" pytest hypothesis beartype
-	cd build && clean/bin/python -c "import beamlearn as bl; assert 'site-packages' in bl.__file__; assert len(bl.ALGORITHMS) == 8 and len(bl.losses.LOSSES) == 12; print('imported', bl.__name__, bl.__version__)"
+	cd build && clean/bin/python -c "import beamlearn as bl; assert 'site-packages' in bl.__file__; assert sum(row.table == 1 for row in bl.ALGORITHMS.values()) == 8 and len(bl.losses.LOSSES) == 12; print('imported', bl.__name__, bl.__version__)"
 	build/clean/bin/beamlearn --version
 	cd build && clean/bin/python -m pytest -q -c /dev/null --rootdir ../tests \
 		-p no:cacheprovider -o pythonpath=$(CURDIR)/tests --import-mode=importlib \

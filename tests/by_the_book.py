@@ -275,6 +275,13 @@ def losses_along(loss, score, cstar, visited):
     return sum(loss([score(v) for v in a], [cstar(v) for v in a], k) for a, k in visited)
 
 
+def roll_out(neighbors, score, node):
+    """Go on to the best-scored neighbor, ties to the first, until there is none."""
+    while neighbors(node):
+        node = max(neighbors(node), key=score)
+    return node
+
+
 def exhaustive(neighbors, score, root):
     """All terminals, best first."""
     level, done = [root], []

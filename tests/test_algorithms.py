@@ -8,6 +8,7 @@ def test_table_1():
     rows = {
         name: (type(row.strategy).__name__.lower(), row.loss.__name__, row.width > 1)
         for name, row in bl.ALGORITHMS.items()
+        if row.table == 1
     }
     assert rows == {
         "log_likelihood": ("oracle", "log_loss_neighbors", False),
@@ -23,6 +24,28 @@ def test_table_1():
         assert row.reference
         assert row.paper_form
         assert row.original
+
+
+def test_table_2():
+    rows = {
+        name: (type(row.strategy).__name__, row.loss.__name__, row.width, row.out)
+        for name, row in bl.ALGORITHMS.items()
+        if row.table == 2
+    }
+    roll_in = {"reference": "Oracle", "mixture": "Interpolate", "learned": "Continue"}
+    roll_out = {"reference": "reference", "mixture": 0.5, "learned": "learned"}
+    assert rows == {
+        "searn": ("Interpolate", "upper_bound", 1, 0.5),
+        "aggrevate": ("Continue", "upper_bound", 1, "reference"),
+        "lols": ("Continue", "upper_bound", 1, 0.5),
+        **{
+            f"lols_{i}_{o}": (roll_in[i], "upper_bound", 1, roll_out[o])
+            for i in roll_in
+            for o in roll_out
+        },
+        "scheduled_sampling": ("Interpolate", "log_loss_neighbors", 1, None),
+        "max_violation": ("MaxViolation", "perceptron_first", 8, None),
+    }
 
 
 def stairs(example):

@@ -40,6 +40,7 @@ PUBLIC = {
     "OracleCheck",
     "ParallelScorer",
     "ProjectedGradient",
+    "RolloutOracle",
     "Reservoir",
     "Round",
     "Scorer",

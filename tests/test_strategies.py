@@ -7,7 +7,14 @@ from beamlearn.strategies import STRATEGIES, Interpolate, Reset
 
 
 def test_names():
-    assert list(STRATEGIES) == ["oracle", "stop", "reset", "continue", "interpolate"]
+    assert list(STRATEGIES) == [
+        "oracle",
+        "stop",
+        "reset",
+        "continue",
+        "interpolate",
+        "max_violation",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ from .search.neighbors import Move as Move
 from .search.neighbors import Neighbors as Neighbors
 from .search.oracle import Oracle as Oracle
 from .search.pooled_search import pooled_search as pooled_search
+from .search.rollout import RolloutOracle as RolloutOracle
 from .search.scorer import FunctionScorer as FunctionScorer
 from .search.scorer import ParallelScorer as ParallelScorer
 from .search.scorer import Scorer as Scorer

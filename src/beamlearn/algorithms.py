@@ -1,16 +1,20 @@
-"""Table 1 as data: published algorithms as choices of strategy, loss and width, and the default."""
+"""Published algorithms as choices of strategy, loss, width and roll-outs, and the default.
 
-from dataclasses import dataclass
-from typing import Any
+Table 1 is the paper's. Table 2 has the rest of the family, which the paper's table leaves out.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from . import losses
 from .losses import Best, Loss, baselines, with_best
-from .strategies import Continue, Oracle, Reset, Stop, Strategy
+from .search.rollout import Out, RolloutOracle
+from .strategies import Continue, Interpolate, MaxViolation, Oracle, Reset, Stop, Strategy, linear
 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One row of Table 1."""
+    """One row of a table."""
 
     name: str
     strategy: Strategy
@@ -26,17 +30,28 @@ class Algorithm:
     """Which of several equally cheap neighbors its loss learns toward."""
     beam_weight: float | None = None
     """The weight of its loss beside the likelihood of the oracle's path; None: it is alone."""
+    table: Literal[1, 2] | None = None
+    """The paper's Table 1, or our Table 2 of the rest of the family."""
+    beta: tuple[float, float] | None = None
+    """The probability of following the oracle at the beginning and at the end of a training, whose
+    length `strategy` cannot know."""
+    out: Out | None = None
+    """Who takes roll-outs to their ends; None: costs are those of the oracle."""
 
     @property
     def choices(self) -> dict[str, Any]:
         """What to give to `learn`: `learn(..., **ALGORITHMS["bso"].choices)`."""
         loss = with_best(self.loss, self.best)
         chosen = {"strategy": self.strategy, "loss": loss, "width": self.width}
-        return chosen | ({} if self.beam_weight is None else {"beam_weight": self.beam_weight})
+        if self.beam_weight is not None:
+            chosen["beam_weight"] = self.beam_weight
+        if self.out is not None:
+            chosen["oracle"] = RolloutOracle(out=self.out)
+        return chosen
 
 
-ALGORITHMS: dict[str, Algorithm] = {
-    row.name: row
+TABLE_1: dict[str, Algorithm] = {
+    row.name: replace(row, table=1)
     for row in (
         Algorithm(
             "log_likelihood",
@@ -121,7 +136,100 @@ ALGORITHMS: dict[str, Algorithm] = {
         ),
     )
 }
-"""Every row of Table 1 by its name."""
+"""Every row of the paper's Table 1 by its name."""
+LOLS = (
+    "Chang, Krishnamurthy, Agarwal, Daume and Langford 2015, Learning to search better than your "
+    "teacher"
+)
+MIXED = 0.5
+"""The probability of the reference in a mixture, of LOLS's Table 3."""
+ROLL_IN: dict[str, Strategy] = {
+    "reference": Oracle(),
+    "mixture": Interpolate(MIXED),
+    "learned": Continue(),
+}
+ROLL_OUT: dict[str, Out] = {"reference": "reference", "mixture": MIXED, "learned": "learned"}
+
+
+def lols(roll_in: str, roll_out: str) -> Algorithm:
+    """A cell of the table of LOLS: who leads to a state, and who goes on from its neighbors."""
+    return Algorithm(
+        f"lols_{roll_in}_{roll_out}",
+        ROLL_IN[roll_in],
+        losses.upper_bound,
+        1,
+        LOLS,
+        f"not in the paper; as a row: roll-in {roll_in}, roll-out {roll_out}, upper bound, k = 1",
+        "The original turns costs into cost-sensitive classification, and takes one step of an "
+        "example; the row has a convex bound of the cost, at all steps.",
+        out=ROLL_OUT[roll_out],
+        table=2,
+    )
+
+
+TABLE_2: dict[str, Algorithm] = {
+    row.name: row
+    for row in (
+        Algorithm(
+            "searn",
+            Interpolate(MIXED),
+            losses.upper_bound,
+            1,
+            "Daume, Langford and Marcu 2009, Search-based structured prediction",
+            "not in the paper; as a row: interpolate, upper bound with roll-outs by the mixture, "
+            "k = 1",
+            "The original trains a new classifier in each iteration and mixes it with those "
+            "before, from the reference on; the row mixes the reference with the current model, "
+            "online.",
+            out=MIXED,
+            table=2,
+        ),
+        Algorithm(
+            "aggrevate",
+            Continue(),
+            losses.upper_bound,
+            1,
+            "Ross and Bagnell 2014, Reinforcement and imitation learning via interactive no-regret "
+            "learning",
+            "not in the paper; as a row: continue, upper bound with roll-outs by the reference, "
+            "k = 1",
+            "The original tries one random action at one random step of an example, and collects "
+            "all data so far; the row tries all actions at all steps, online.",
+            out="reference",
+            table=2,
+        ),
+        replace(lols("learned", "mixture"), name="lols"),
+        *(lols(roll_in, roll_out) for roll_in in ROLL_IN for roll_out in ROLL_OUT),
+        Algorithm(
+            "scheduled_sampling",
+            Interpolate(linear(1.0, 0.0, 1000)),
+            losses.log_loss_neighbors,
+            1,
+            "Bengio, Vinyals, Jaitly and Shazeer 2015, Scheduled sampling for sequence prediction "
+            "with recurrent neural networks",
+            "not in the paper; as a row: interpolate from 1 to 0, log loss (neighbors), k = 1",
+            "The original always learns the token of the reference at this place, also after "
+            "another one; the row learns the cheapest action from where it is. The original "
+            "samples from the model; the row takes the best-scored action.",
+            beta=(1.0, 0.0),
+            table=2,
+        ),
+        Algorithm(
+            "max_violation",
+            MaxViolation(),
+            losses.perceptron_first,
+            8,
+            "Huang, Fayong and Guo 2012, Structured perceptron with inexact search",
+            "not in the paper; as a row: max violation, perceptron (first), k > 1",
+            "In the original the right path has no slot of the beam; in the row it has the last "
+            "one, once it has fallen out.",
+            table=2,
+        ),
+    )
+}
+"""The rest of the family by its name."""
+ALGORITHMS: dict[str, Algorithm] = {**TABLE_1, **TABLE_2}
+"""The rows of both tables."""
 BASELINES: dict[str, Algorithm] = {
     row.name: row
     for row in (

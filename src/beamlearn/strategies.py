@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, final
+from typing import ClassVar, Literal, final
 
 import torch
 from jaxtyping import Bool
@@ -38,6 +38,9 @@ class Proposal:
 
 class Strategy(ABC):
     """How training beams are chosen."""
+
+    reduction: ClassVar[Literal["max"] | None] = None
+    """How losses along its trajectories are put together, if the strategy says so."""
 
     @abstractmethod
     def next_beam(self, proposal: Proposal) -> Selection:
@@ -106,6 +109,24 @@ def _replace_last(proposal: Proposal, best: Selection) -> Selection:
     index = torch.where(last, best.index, learned.index)
     kept = replace(learned, index=index, terminal=best.terminal)
     return where(best.terminal, best, ordered(proposal.neighbors, kept))
+
+
+@final
+@dataclass(frozen=True)
+class MaxViolation(Strategy):
+    """Follow the learned policy, with the right path beside it; learn at the worst beam alone.
+
+    Huang, Fayong and Guo 2012: of all beams of a trajectory, the one with the largest loss counts.
+    With `perceptron_first` that is where the score of the right path is farthest below the best.
+
+    Differs from the original: the right path has the last slot of the beam, where it has fallen
+    out; there it is compared with the beam from outside.
+    """
+
+    reduction: ClassVar[Literal["max"] | None] = "max"
+
+    def next_beam(self, proposal: Proposal) -> Selection:
+        return Reset("keep").next_beam(proposal)
 
 
 @final
@@ -187,6 +208,7 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
     "reset": Reset,
     "continue": Continue,
     "interpolate": Interpolate,
+    "max_violation": MaxViolation,
 }
 """Every strategy by its name."""
 

@@ -233,7 +233,7 @@ class FailingTask:
         ),
         ({"strategy": "continu"}, r"no strategy called 'continu'\. Did you mean 'continue'"),
         ({"width": 0}, "`width` must be at least 1, got 0"),
-        ({"reduction": "max"}, "no reduction called 'max'"),
+        ({"reduction": "median"}, "no reduction called 'median'"),
         ({"finish": "fist"}, r"no way to finish called 'fist'\. Did you mean 'first'"),
     ],
 )

@@ -5,7 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from beamlearn.algorithms import ALGORITHMS, BASELINES, ROWS
+from beamlearn.algorithms import ALGORITHMS, BASELINES, ROWS, TABLE_1, TABLE_2
 from beamlearn.losses import LOSSES
 from beamlearn.losses.baselines import SURROGATES
 from beamlearn.strategies import STRATEGIES, Interpolate, as_strategy
@@ -13,6 +13,7 @@ from beamlearn.tasks.tagging.settings import TaggingExperiment
 from beamlearn.training.choices import (
     ALGORITHM_NAMES,
     BASELINE_NAMES,
+    FAMILY_NAMES,
     LOSS_NAMES,
     ROW_NAMES,
     STRATEGY_NAMES,
@@ -38,7 +39,8 @@ def refused(values, match, model=Learning):
 @pytest.mark.parametrize(
     ("names", "table"),
     [
-        (ALGORITHM_NAMES, ALGORITHMS),
+        (ALGORITHM_NAMES, TABLE_1),
+        (FAMILY_NAMES, TABLE_2),
         (BASELINE_NAMES, BASELINES),
         (ROW_NAMES, ROWS),
         (STRATEGY_NAMES, STRATEGIES),
@@ -254,12 +256,26 @@ def test_collection_by_name(name):
 
 
 @pytest.mark.parametrize("name", [*ALGORITHMS, *BASELINES])
-def test_rows_of_table_1(name):
+def test_rows_of_the_tables(name):
     learning = Learning(algorithm=name)
     row = ROWS[name]
-    assert learning.collection(10) is row.strategy
+    if row.beta is None:
+        assert learning.collection(10) is row.strategy
+    else:
+        assert [learning.collection(5).at(t) for t in (1, 3, 5)] == [1.0, 0.5, 0.0]
+    assert (learning.rollouts is not None) == (row.out is not None)
     assert learning.surrogate is row.loss
     assert learning.decoding_width == row.width
+
+
+def test_roll_outs():
+    assert Learning().rollouts is None
+    found = Learning(roll_out="0.25", roll_outs=3).rollouts
+    assert (found.beta, found.per_beam) == (0.25, 8)
+    assert Learning(algorithm="lols").rollouts.beta == 0.5
+    assert Learning(algorithm="lols", roll_out="learned").rollouts.beta == 0.0
+    refused({"roll_out": "both"}, "`roll_out` must be learned, reference or a probability")
+    refused({"roll_out": "2"}, "got '2'")
 
 
 def test_loss_by_name():

@@ -107,6 +107,8 @@ class BeamEstimator(BaseEstimator, ABC, Generic[Given, Right, Output, Way, Told]
     beam_every: int = LEARNING.beam_every
     final_width: int = LEARNING.final_width
     beta: float | str | None = None
+    roll_out: str | None = LEARNING.roll_out
+    roll_outs: int = LEARNING.roll_outs
     epochs: int = LEARNING.epochs
     batch_size: int = LEARNING.batch_size
     reduction: Literal["sum", "mean"] = LEARNING.reduction

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import zip_longest
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -12,11 +13,13 @@ from torch import Tensor
 
 from ..learning.collect import beam_trajectory, search_trajectory
 from ..learning.learn import Task
-from ..learning.trajectory import Trajectory
+from ..learning.trajectory import Reduction, Trajectory
 from ..losses import AnyLoss
 from ..search.beam_search import SearchResult
+from ..search.oracle import Oracle as CompletionCosts
 from ..search.scorer import Scorer
-from ..search.space import Finish
+from ..search.space import Finish, SearchSpace
+from ..search.trace import Trace
 from ..strategies import Oracle
 from .fates import Fates, fates_of, merge_fates
 
@@ -108,8 +111,9 @@ def on_policy_losses(
     loss: AnyLoss,
     width: int = 8,
     *,
+    oracle: CompletionCosts | None = None,
     finish: Finish | None = None,
-    reduction: Literal["sum", "mean"] = "sum",
+    reduction: Reduction = "sum",
 ) -> Float[Tensor, " examples"]:
     """The loss of each example along the beams that the scorer itself chooses: l(theta, theta).
 
@@ -117,7 +121,8 @@ def on_policy_losses(
     scorer is in evaluation mode meanwhile.
     """
     with evaluating(scorer):
-        paths = (beam_trajectory(task.space(b), scorer, width, finish=finish) for b in batches)
+        collect = partial(beam_trajectory, scorer=scorer, width=width, oracle=oracle, finish=finish)
+        paths = (collect(task.space(batch)) for batch in batches)
         losses = [path.losses(loss, reduction) for path in paths]
     if not losses:
         raise ValueError("`batches` must hold at least one batch, got none.")
@@ -161,8 +166,16 @@ def evaluate(
     with evaluating(scorer):
         for batch in batches:
             space = task.space(batch)
-            path = beam_trajectory(space, scorer, width, finish=finish, final_width=final_width)
-            parts.append(_evaluation(path, scorer if references else None))
+            path = beam_trajectory(
+                space,
+                scorer,
+                width,
+                oracle=space.oracle().right_path(space),
+                finish=finish,
+                final_width=final_width,
+            )
+            found = _evaluation(path, scorer if references else None)
+            parts.append(_with_output_costs(found, path.trace, scorer))
     if not parts:
         raise ValueError("`batches` must hold at least one batch, got none.")
     return merge_evaluations(parts)
@@ -176,9 +189,11 @@ def evaluate_search(
 
     Nothing is decoded again; `finish` is that of the search.
     """
-    path = search_trajectory(result, finish=finish)
+    space = result.trace.space
+    path = search_trajectory(result, space.oracle().right_path(space), finish=finish)
     with evaluating(scorer):
-        return replace(_evaluation(path, scorer), fates=fates_of(path))
+        found = replace(_evaluation(path, scorer), fates=fates_of(path))
+        return _with_output_costs(found, result.trace, scorer)
 
 
 def _evaluation(path: Trajectory, scorer: Scorer | None) -> Evaluation:
@@ -187,7 +202,7 @@ def _evaluation(path: Trajectory, scorer: Scorer | None) -> Evaluation:
     regrets = regrets.masked_fill(regrets.abs() <= path.oracle.tolerance, 0.0)
     errors = None
     if scorer is not None:
-        right = beam_trajectory(path.space, scorer, 1, strategy=Oracle(), finish=path.finish)
+        right = _right_path(path.space, scorer, path.finish)
         errors = (regrets > 0) & (right.final_scores > path.final_scores)
     steps, rises = [_nothing()], [_nothing()]
     for numbers, increased in numbered_increases(path):
@@ -202,6 +217,26 @@ def _evaluation(path: Trajectory, scorer: Scorer | None) -> Evaluation:
         steps_at=steps_at,
         increases_at=torch.bincount(torch.cat(rises), minlength=len(steps_at)),
     )
+
+
+def _right_path(space: SearchSpace[Any], scorer: Scorer, finish: Finish | None) -> Trajectory:
+    """The oracle's path, or that of the reference behind estimated costs."""
+    oracle = space.oracle().right_path(space)
+    return beam_trajectory(space, scorer, 1, strategy=Oracle(), oracle=oracle, finish=finish)
+
+
+def _with_output_costs(found: Evaluation, trace: Trace, scorer: Scorer) -> Evaluation:
+    """The same with the costs of a metric of outputs, if the oracle has one.
+
+    Steps are still compared with the reference: the metric says nothing of them.
+    """
+    oracle = trace.space.oracle()
+    costs = oracle.output_costs(trace)
+    if costs is None:
+        return found
+    optima = oracle.output_costs(_right_path(trace.space, scorer, None).trace)
+    assert optima is not None  # as the others are not
+    return replace(found, costs=costs, regrets=(costs - optima).clamp(min=0.0))
 
 
 def merge_evaluations(parts: Sequence[Evaluation]) -> Evaluation:

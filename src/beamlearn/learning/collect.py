@@ -23,9 +23,8 @@ from ..search.beam import (
     take,
 )
 from ..search.beam_search import SearchResult
-from ..search.check_tensors import check_shape
 from ..search.neighbors import Move, Neighbors
-from ..search.oracle import Oracle
+from ..search.oracle import Collection, Oracle
 from ..search.ranking import least
 from ..search.scorer import ParallelScorer, Scorer
 from ..search.space import Finish, SearchSpace
@@ -76,12 +75,14 @@ def beam_trajectory(
     >>> path.beams[0], path.increased[0]
     ([[('',)], [('', 'b')], [('', 'b', 'bb')]], [True, True])
     """
-    finish = finish_of(space, finish)
+    finish, width = finish_of(space, finish), check_width(width)
     oracle = space.oracle() if oracle is None else oracle
+    beam = initial_beam(space, scorer) if start is None else start
+    oracle = oracle.following(Collection(space, scorer, beam, width, generator))
     collector = Collector(
         space,
         oracle,
-        check_width(width),
+        width,
         finish,
         as_strategy(strategy),
         round,
@@ -89,7 +90,6 @@ def beam_trajectory(
         allowed_steps(max_steps, space.max_steps),
         check_width(final_width, "final_width", "one output"),
     )
-    beam = initial_beam(space, scorer) if start is None else start
     if not replay:
         return collector.collect(scorer, beam)
     if not isinstance(scorer, ParallelScorer):
@@ -121,9 +121,7 @@ class Collector:
         while beam.examples.numel() > 0:
             check_steps(beam.depth, self.max_steps)
             neighbors = expand(self.space, scorer, beam)
-            completion = self.oracle.costs(memory, beam.nodes)
-            check_shape(completion, tuple(neighbors.local.shape), "costs", "oracle")
-            neighbors = replace(neighbors, completion=_stay(completion, beam, costs))
+            neighbors = _stay(self.oracle.complete(memory, beam, neighbors), beam, costs)
             here = transition(beam, neighbors)
             transitions.append(here.without_scores() if lean else here)
             settled = settled_beam(here.step)
@@ -248,9 +246,8 @@ def search_trajectory(
     steps = iter(result.trace.steps)
     for step in steps:
         neighbors = expand(space, zero, beam)
-        completion = oracle.costs(memory, beam.nodes)
-        check_shape(completion, tuple(neighbors.local.shape), "costs", "oracle")
-        here = _taken(step, replace(neighbors, completion=_stay(completion, beam, costs)), oracle)
+        neighbors = _stay(oracle.complete(memory, beam, neighbors), beam, costs)
+        here = _taken(step, neighbors, oracle)
         transitions.append(here)
         settled = settled_beam(step)
         if settled is not None:
@@ -279,13 +276,18 @@ def _taken(step: Step, neighbors: Neighbors, oracle: Oracle) -> Transition:
     )
 
 
-def _stay(
-    completion: Float[Tensor, "batch k a"], beam: Beam, costs: Float[Tensor, "batch k"]
-) -> Float[Tensor, "batch k a"]:
-    """Give finished hypotheses, each its own only neighbor, the cost they already have."""
-    if not bool(beam.finished.any()):
-        return completion
-    return torch.where(beam.finished[..., None], costs.to(completion.dtype)[..., None], completion)
+def _stay(neighbors: Neighbors, beam: Beam, costs: Float[Tensor, "batch k"]) -> Neighbors:
+    """Give finished hypotheses, each its own only neighbor, the cost they already have.
+
+    Costs that are not known come after all others.
+    """
+    completion = neighbors.completion
+    assert completion is not None  # an oracle was asked
+    if bool(beam.finished.any()):
+        own = costs.to(completion.dtype)[..., None]
+        completion = torch.where(beam.finished[..., None], own, completion)
+        neighbors = replace(neighbors, completion=completion)
+    return neighbors.with_unknown_last()
 
 
 def _on_policy(learned: Selection, chosen: Selection) -> Bool[Tensor, " batch"]:

@@ -6,7 +6,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
-from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -18,13 +18,14 @@ from ..losses.baselines import SURROGATES
 from ..plural import counted
 from ..search.beam import initial_beam
 from ..search.check_tensors import NotFiniteError
+from ..search.oracle import Oracle as CompletionCosts
 from ..search.scorer import ParallelScorer, Scorer
 from ..search.space import Finish, SearchSpace
 from ..strategies import Interpolate, Oracle, Strategy, as_strategy
 from .collect import beam_trajectory
 from .denormals import flush_denormals
 from .not_finite import bad_gradient, bad_loss, bad_neighbor
-from .trajectory import Trajectory
+from .trajectory import Reduction, Trajectory
 
 Example = TypeVar("Example")
 
@@ -90,8 +91,9 @@ def learn(
     width: int | Callable[[int], int] = 8,
     beam_weight: float | Callable[[int], float] | None = None,
     final_width: int = 1,
+    oracle: CompletionCosts | None = None,
     finish: Finish | None = None,
-    reduction: Literal["sum", "mean"] = "sum",
+    reduction: Reduction = "sum",
     clip: float | None = None,
     scheduler: torch.optim.lr_scheduler.LRScheduler | None = None,
     generator: torch.Generator | None = None,
@@ -113,6 +115,8 @@ def learn(
     `width` and `beam_weight` may be functions of the round (a curriculum). `reduction` adds up or
     averages the losses along a trajectory; over the batch they are averaged. `clip` bounds the
     norm of the gradient; `scheduler` is stepped once a round. `first_round` is for resuming.
+    `oracle` takes the place of the spaces' own, such as a `RolloutOracle` for any metric; the
+    likelihood is still that of the right path.
     With a `final_width` the policy is one that returns lists: see `beam_trajectory`.
     `replay` says whether gradients go through one parallel pass over the visited nodes (the
     default for a `ParallelScorer`) or through the steps of the search.
@@ -150,6 +154,7 @@ def learn(
                 weight=weight_at(number),
                 final_width=final_width,
                 reduction=reduction,
+                oracle=oracle,
                 finish=finish,
                 round=number,
                 generator=generator,
@@ -229,7 +234,8 @@ def incur(
     *,
     weight: float | None,
     final_width: int,
-    reduction: Literal["sum", "mean"],
+    reduction: Reduction,
+    oracle: CompletionCosts | None,
     **collection: Any,
 ) -> Incurred:
     """Collect the trajectories of a round and compute their losses.
@@ -240,16 +246,17 @@ def incur(
     """
     if weight is not None and not weight >= 0:
         raise ValueError(f"`beam_weight` must be at least 0, got {weight}.")
-    start, oracle = initial_beam(space, scorer), space.oracle()
-    collect = partial(beam_trajectory, space, scorer, oracle=oracle, start=start, **collection)
+    start, oracle = initial_beam(space, scorer), oracle or space.oracle()
+    collect = partial(beam_trajectory, space, scorer, start=start, **collection)
     likelihoods = None
     if weight is not None:
-        right = collect(width=1, strategy=Oracle())
+        right = collect(width=1, strategy=Oracle(), oracle=oracle.right_path(space))
         likelihoods = right.losses(LIKELIHOOD, reduction)
         if weight == 0:
             return Incurred(right, likelihoods, likelihoods, weight)
-    path = collect(width=width, strategy=strategy, final_width=final_width)
-    return Incurred(path, path.losses(loss, reduction), likelihoods, weight)
+    path = collect(width=width, strategy=strategy, final_width=final_width, oracle=oracle)
+    losses = path.losses(loss, strategy.reduction or reduction)
+    return Incurred(path, losses, likelihoods, weight)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -14,6 +14,7 @@ from ..losses import AnyLoss, check_losses, check_needs
 from ..plural import counted
 from ..search.beam import Beam, advance, effective_width, expand, initial_beam, scored
 from ..search.history import History, Recorder, transition_row
+from ..search.neighbors import Neighbors
 from ..search.oracle import Oracle
 from ..search.scorer import ParallelScorer, Scorer
 from ..search.space import Expansion, Finish, SearchSpace
@@ -24,6 +25,10 @@ from .transition import Transition, learned_transition
 
 if TYPE_CHECKING:
     from ..reports.search_drawing import Drawing
+
+
+Reduction = Literal["sum", "mean", "max"]
+"""How the losses along a trajectory become one number."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,17 +122,15 @@ class Trajectory:
         """The score of the first node of b_h."""
         return self._per_example(lambda t: torch.where(t.step.ended, t.step.scores[:, 0], 0.0))
 
-    def losses(
-        self, loss: AnyLoss, reduction: Literal["sum", "mean"] = "sum"
-    ) -> Float[Tensor, " batch"]:
-        """Compute `loss` at b_1, ..., b_{h-1}: the sum over each trajectory, or its mean.
+    def losses(self, loss: AnyLoss, reduction: Reduction = "sum") -> Float[Tensor, " batch"]:
+        """Compute `loss` at b_1, ..., b_{h-1}: the sum over each trajectory, its mean or maximum.
 
         Algorithm 2, line 7:  l(theta, b_1) + ... + l(theta, b_{h-1})
 
         A loss that is `final` is incurred only at b_{h-1}, over the terminal neighbors there,
         at the full width.
         """
-        check_choice(reduction, ("sum", "mean"), "reduction")
+        check_choice(reduction, get_args(Reduction), "reduction")
         check_needs(loss, self.oracle.full)
         if getattr(loss, "final", False):
             parts = [
@@ -140,7 +143,10 @@ class Trajectory:
         steps, examples, values = (torch.cat(field) for field in zip(*parts, strict=True))
         order = steps.argsort(stable=True)  # sums are rounded the same in any batch
         examples, values = examples[order], values[order]
-        total = values.new_zeros(len(self)).index_add(0, examples, values)
+        total = values.new_zeros(len(self))
+        if reduction == "max":
+            return total.index_reduce(0, examples, values, "amax", include_self=False)
+        total = total.index_add(0, examples, values)
         if reduction == "sum":
             return total
         return total / torch.bincount(examples, minlength=len(self)).clamp(min=1)
@@ -262,12 +268,12 @@ ENTRIES_AT_ONCE = 1 << 18
 def _incur(group: Mapping[int, Transition], loss: AnyLoss) -> tuple[Tensor, Tensor, Tensor]:
     """Step, example and loss of all beams in a group of transitions."""
     neighbors = [t.neighbors for t in group.values()]
-    dense = all(n.dense for n in neighbors)
+    masks = [_comparable(n, loss) for n in neighbors]
     fields = (
         _concatenated([n.unscaled_scores for n in neighbors]),
         _concatenated([n.unmasked_costs for n in neighbors]),
         _concatenated([t.width for t in group.values()]),
-        None if dense else _concatenated([n.mask for n in neighbors]),
+        _concatenated_masks(masks, neighbors),
     )
     try:
         value = loss(*fields)
@@ -279,6 +285,27 @@ def _incur(group: Mapping[int, Transition], loss: AnyLoss) -> tuple[Tensor, Tens
     return torch.cat(steps), torch.cat(examples), value
 
 
+def _comparable(neighbors: Neighbors, loss: AnyLoss) -> Bool[Tensor, "batch n"] | None:
+    """Which neighbors a loss compares; None: all.
+
+    One that only asks which is cheapest compares it with all others, also those of unknown cost.
+    """
+    known = neighbors.known
+    if known is None or getattr(loss, "needs", "costs") == "best":
+        return None if neighbors.dense else neighbors.mask
+    return neighbors.mask & known
+
+
+def _concatenated_masks(
+    masks: list[Tensor | None], neighbors: list[Neighbors]
+) -> Bool[Tensor, "rows n"] | None:
+    """All masks, unless none is needed."""
+    if all(mask is None for mask in masks):
+        return None
+    pairs = zip(masks, neighbors, strict=True)
+    return _concatenated([n.mask if mask is None else mask for mask, n in pairs])
+
+
 def _concatenated(parts: list[Tensor]) -> Tensor:
     """Concatenate; a single tensor is not copied, as it may be large."""
     return parts[0] if len(parts) == 1 else torch.cat(parts)
@@ -288,6 +315,8 @@ def _incur_last(transition: Transition, loss: AnyLoss, width: int) -> tuple[Tens
     """The same for the examples that a transition leads to a terminal beam."""
     neighbors, ended = transition.neighbors, transition.step.terminal
     finished = neighbors.mask & neighbors.terminals().flatten(1)
+    if neighbors.known is not None:
+        finished = finished & neighbors.known
     fields = (neighbors.unmasked_scores, neighbors.unmasked_costs, finished)
     scores, costs, mask = (field[ended] for field in fields)
     examples = transition.step.examples[ended]

@@ -46,7 +46,8 @@ class Transition:
     def rescored(self, neighbors: Neighbors) -> "Transition":
         """The same transition from the same neighbors with new scores."""
         step = self.step
-        neighbors = replace(neighbors, completion=self.neighbors.completion)
+        known = self.neighbors.known
+        neighbors = replace(neighbors, completion=self.neighbors.completion, known=known)
         entries = neighbors.look_up(step.slots * neighbors.actions + step.actions)
         scores = entries.scores.masked_fill(~step.ranked, 0.0)
         return replace(self, neighbors=neighbors, step=replace(step, scores=scores))

@@ -91,9 +91,7 @@ class SearchResult:
     @cached_property
     def outputs(self) -> list[Any]:
         """The best output of each example."""
-        best = self.trace.best_actions(1)[:, 0].tolist()
-        paths = [[action for action in actions if action >= 0] for actions in best]
-        return self.trace.space.outputs(range(len(self)), paths)
+        return self.trace.best_outputs()
 
     @cached_property
     def nbest(self) -> list[list[Hypothesis]]:

@@ -123,6 +123,10 @@ class GraphSpace(NumberedSpace):
             number = self.trees.child(number, action)
         return number
 
+    def input(self, example: int) -> Node:
+        """The initial node."""
+        return self.graphs[example].initial
+
     def cost(self, example: int, output: tuple[Node, ...]) -> float | None:
         return self.graphs[example].cost_of(output)
 

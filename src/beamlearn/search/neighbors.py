@@ -1,6 +1,6 @@
 """A_b, the neighbors of a beam, flattened slot by slot; and the move into the next beam."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -35,6 +35,8 @@ class Neighbors:
     """Which nodes have only terminal neighbors, where the space says so."""
     completion: Float[Tensor, "batch k a"] | None = None
     """c* of every neighbor, where an oracle was asked; junk where `mask` is False."""
+    known: Bool[Tensor, "batch n"] | None = None
+    """Which costs are known; None: all."""
     complete: bool = False
     """Is every number in `local` finite?"""
     scale: float = 1.0
@@ -111,6 +113,15 @@ class Neighbors:
     def costs(self) -> Float[Tensor, "batch n"]:
         """c* of every neighbor."""
         return self.fill(self.unmasked_costs, 0.0)
+
+    def with_unknown_last(self) -> "Neighbors":
+        """The same, where neighbors whose cost is not known are dearer than all others."""
+        if self.known is None:
+            return self
+        costs = self.unmasked_costs
+        dearest = costs.masked_fill(~self.known, -torch.inf).amax(dim=-1, keepdim=True)
+        filled = torch.where(self.known, costs, dearest + 1)
+        return replace(self, completion=filled.view(self.local.shape))
 
     @cached_property
     def least_cost(self) -> Float[Tensor, " batch"]:

@@ -1,12 +1,27 @@
 """Oracle: the cost of the best completion of every neighbor."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from .neighbors import Move
+from .check_tensors import check_shape
+from .neighbors import Move, Neighbors
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A trajectory that is about to be collected: where, by whom and how."""
+
+    space: Any
+    scorer: Any
+    start: Any
+    """The initial `Beam`."""
+    width: int
+    generator: torch.Generator | None
 
 
 class Oracle(ABC):
@@ -42,3 +57,21 @@ class Oracle(ABC):
     @abstractmethod
     def advance(self, memory: Any, nodes: Any, move: Move) -> Any:
         """Memory after `move`, which leads to `nodes`."""
+
+    def following(self, collection: Collection) -> "Oracle":
+        """The oracle along one trajectory; only one that rolls out depends on it."""
+        return self
+
+    def complete(self, memory: Any, beam: Any, neighbors: Neighbors) -> Neighbors:
+        """The neighbors of a `Beam` with their costs."""
+        costs = self.costs(memory, beam.nodes)
+        check_shape(costs, tuple(neighbors.local.shape), "costs", "oracle")
+        return replace(neighbors, completion=costs)
+
+    def right_path(self, space: Any) -> "Oracle":
+        """The oracle that shows the right path: itself, or the reference behind estimates."""
+        return self
+
+    def output_costs(self, trace: Any) -> Float[Tensor, " batch"] | None:
+        """The cost of the outputs that a `Trace` leads to; None: what the costs along it say."""
+        return None

@@ -77,6 +77,10 @@ class SearchSpace(ABC, Generic[Nodes]):
         """What the last of the actions that lead to a node is called, where people look at it."""
         return str(actions[-1])
 
+    def input(self, example: int) -> Any:
+        """What a cost that is a function of inputs and outputs is told; by default the number."""
+        return example
+
     def cost(self, example: int, output: Any) -> float | None:
         """The cost of a complete output, by its definition; None: the space does not know it.
 

@@ -85,6 +85,12 @@ class Trace:
                 found[step.examples, :, place] = actions
         return found
 
+    def best_outputs(self) -> list[Any]:
+        """The best output of each example."""
+        best = self.best_actions(1)[:, 0].tolist()
+        paths = [[action for action in actions if action >= 0] for actions in best]
+        return self.space.outputs(range(len(paths)), paths)
+
     def path(self, example: int, step: int, slot: int) -> HypothesisPath:
         """Follow the back-pointers from a slot after `step` transitions to the start."""
         rows = self.rows[example]

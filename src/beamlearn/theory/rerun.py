@@ -13,6 +13,7 @@ from .certificate import Certificate
 from .hindsight import Hindsight, OnStep, best_in_hindsight
 from .iterate_selection import SelectedIterate, select_iterate
 from .run_certificate import RunCertificate
+from .run_losses import CannotCertifyError
 
 
 def rebuild_training(certified_run: RunCertificate, *, trajectories: bool = False) -> Training:
@@ -40,12 +41,17 @@ def hindsight_of_run(
             if event.number == last:
                 break
     learning = certified_run.learning
+    if learning.combined == "max":
+        raise CannotCertifyError(
+            "The regret needs a sum or a mean of losses along each trajectory, got the maximum of "
+            "max_violation; leave it out."
+        )
     return best_in_hindsight(
         paths,
         training.scorer,
         learning.surrogate,
         radius=learning.radius,
-        reduction=learning.reduction,
+        reduction=learning.combined,
         on_step=on_step,
     )
 
@@ -105,7 +111,8 @@ def iterate_losses(
         scorer,
         learning.surrogate,
         learning.decoding_width,
-        reduction=learning.reduction,
+        oracle=learning.rollouts,
+        reduction=learning.combined,
     )
     losses: list[float] = found.tolist()
     return losses

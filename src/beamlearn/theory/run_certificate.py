@@ -99,16 +99,16 @@ class RunCertificate:
 
     def cost(self, certificate: Certificate) -> CostCertificate | None:
         """Theorem 2, if the loss bounds the transition cost and each c* is exact."""
-        summed = self.learning.reduction == "sum" and self.learning.surrogate.bounds_cost
+        summed = self.learning.combined == "sum" and self.learning.surrogate.bounds_cost
         if not (summed and self.exact) or any(self.logged.optima):
             return None
         return certificate.cost(0.0)
 
     @property
     def exact(self) -> bool:
-        """Does the oracle of the task's space know the exact completion costs?"""
-        sample = self.task.sample(self.model)
-        return sample is not None and self.model.space([sample]).oracle().exact
+        """Does the oracle of the training know the exact completion costs?"""
+        sample, estimated = self.task.sample(self.model), self.learning.rollouts is not None
+        return sample is not None and not estimated and self.model.space([sample]).oracle().exact
 
     def share(self, delta: float = 0.05) -> Certificate | None:
         """A bound on the expected cost itself, as a share of the most that an output can cost.

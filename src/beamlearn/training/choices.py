@@ -15,14 +15,21 @@ ALGORITHM_NAMES = (
     "globally_normalized",
     "continue",
 )
-"""`ALGORITHMS`: the rows of the paper's Table 1."""
+"""`TABLE_1`: the rows of the paper's Table 1."""
+_LOLS = tuple(
+    f"lols_{roll_in}_{roll_out}"
+    for roll_in in ("reference", "mixture", "learned")
+    for roll_out in ("reference", "mixture", "learned")
+)
+FAMILY_NAMES = ("searn", "aggrevate", "lols", *_LOLS, "scheduled_sampling", "max_violation")
+"""`TABLE_2`: the rest of the family."""
 BASELINE_NAMES = ("optimal_completion", "minimum_risk")
 """`BASELINES`, and their losses."""
 DEFAULT_ALGORITHM = "joint"
 """The name of `JOINT`."""
-ROW_NAMES = (DEFAULT_ALGORITHM, *ALGORITHM_NAMES, *BASELINE_NAMES)
+ROW_NAMES = (DEFAULT_ALGORITHM, *ALGORITHM_NAMES, *FAMILY_NAMES, *BASELINE_NAMES)
 """`ROWS`."""
-STRATEGY_NAMES = ("oracle", "stop", "reset", "continue", "interpolate")
+STRATEGY_NAMES = ("oracle", "stop", "reset", "continue", "interpolate", "max_violation")
 """`STRATEGIES`."""
 LOSS_NAMES = (
     "perceptron_first",

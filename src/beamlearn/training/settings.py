@@ -27,6 +27,7 @@ from .choices import (
     ALGORITHM_NAMES,
     BASELINE_NAMES,
     DEFAULT_ALGORITHM,
+    FAMILY_NAMES,
     LOSS_NAMES,
     ROW_NAMES,
     STRATEGY_NAMES,
@@ -37,7 +38,9 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
     from ..algorithms import Algorithm
+    from ..learning.trajectory import Reduction
     from ..losses import Loss
+    from ..search.rollout import RolloutOracle
     from ..strategies import Strategy
 
 if sys.version_info >= (3, 11):
@@ -58,6 +61,19 @@ class Settings(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True
     )
+
+
+def _roll_out(value: str) -> str:
+    """Refuse what is neither a policy nor a probability."""
+    try:
+        known = value in ("learned", "reference") or 0 <= float(value) <= 1
+    except ValueError:
+        known = False
+    if not known:
+        raise ValueError(
+            f"must be learned, reference or a probability between 0 and 1, got {value!r}"
+        )
+    return value
 
 
 @dataclass(frozen=True)
@@ -101,9 +117,9 @@ class Learning(Settings):
         default=cast(str, None),  # `_choose_algorithm` decides
         description="Training algorithm. It sets the strategy, the loss and the width. "
         f"{DEFAULT_ALGORITHM}: likelihood, and with a small weight the loss along the learned "
-        f"beams. One of the paper's Table 1: {', '.join(ALGORITHM_NAMES)}; or a baseline: "
-        f"{', '.join(BASELINE_NAMES)}. (default: {DEFAULT_ALGORITHM}; continue where a strategy or "
-        "a loss is chosen)",
+        f"beams. One of the paper's Table 1: {', '.join(ALGORITHM_NAMES)}; of the same family: "
+        f"{', '.join(FAMILY_NAMES)}; or a baseline: {', '.join(BASELINE_NAMES)}. "
+        f"(default: {DEFAULT_ALGORITHM}; continue where a strategy or a loss is chosen)",
     )
     strategy: Annotated[str, one_of(STRATEGY_NAMES, "strategy")] | None = Field(
         default=None,
@@ -140,6 +156,13 @@ class Learning(Settings):
     beta: BetaRamp | None = None
     """Probability of following the oracle, for the strategy interpolate. Two numbers, as in 0.9:0,
     change it evenly during training."""
+    roll_out: Annotated[str, AfterValidator(_roll_out)] | None = None
+    """Estimate the cost of a neighbor by the output that is reached from it: by the learned policy
+    (learned), along the cheapest actions (reference), or by either, with a probability of the
+    reference, as in 0.5. (default: set by the algorithm, mostly exact costs)"""
+    roll_outs: Annotated[int, Field(ge=1)] = 16
+    """Number of neighbors of a beam whose costs roll-outs estimate: the best-scored ones, and the
+    reference's. At least the width of the beam."""
     epochs: Annotated[int, Field(ge=1)] = 10
     """Number of passes over the training data."""
     batch_size: Annotated[int, Field(ge=1)] = 32
@@ -347,7 +370,26 @@ class Learning(Settings):
 
         if self.beta is not None:
             return Interpolate(linear(self.beta.first, self.beta.last, rounds))
+        if self.strategy is None and self.row.beta is not None:
+            return Interpolate(linear(*self.row.beta, rounds))
         return self.row.strategy if self.strategy is None else as_strategy(self.strategy)
+
+    @property
+    def rollouts(self) -> "RolloutOracle | None":
+        """What estimates costs in place of the task's own oracle; None: nothing does."""
+        from ..search.rollout import RolloutOracle
+
+        out = self.row.out if self.roll_out is None else self.roll_out
+        if out is None:
+            return None
+        named = out in ("learned", "reference")
+        most = max(self.roll_outs, self.first_width, self.decoding_width)
+        return RolloutOracle(out=out if named else float(out), per_beam=most)
+
+    @property
+    def combined(self) -> "Reduction":
+        """How the losses along a trajectory become one number."""
+        return self.collection(1).reduction or self.reduction
 
     @property
     def local(self) -> bool:

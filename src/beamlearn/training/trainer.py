@@ -148,6 +148,7 @@ class Training:
             width=self.settings.width_at(self.rounds),
             beam_weight=self.settings.weight_at(self.rounds),
             final_width=self.settings.final_width,
+            oracle=self.settings.rollouts,
             reduction=self.settings.reduction,
             clip=self.settings.clip if self.settings.optimizer == "adam" else None,
             scheduler=self.scheduler,

@@ -137,9 +137,11 @@ def so_far(population: list[tuple[int, float]]) -> list[tuple[int, float]]:
 def assumptions(certified_run: RunCertificate) -> list[str]:
     """What the numbers rest on that no program can check, and what they are about."""
     learning = certified_run.learning
+    estimates = "for costs that roll-outs estimate; what outputs cost is not bounded (Theorem 2)"
     return [
-        f"for a beam of {learning.decoding_width} and losses that are a {learning.reduction} along "
+        f"for a beam of {learning.decoding_width} and losses that are a {learning.combined} along "
         "each trajectory",
+        *([] if learning.rollouts is None else [estimates]),
         "for the uniform mixture of all iterates; --policy mixture decodes with an even sample of "
         "them, if one was kept, and no theorem speaks of the best on validation",
         "if the examples are independent draws of one population, and the vocabulary was chosen "

@@ -1,0 +1,69 @@
+"""What finished outputs cost, by any Python function."""
+
+from collections.abc import Callable, Sequence
+from math import isfinite
+from typing import Any, cast
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from .space import SearchSpace
+
+Cost = Callable[[Any, Any], float]
+"""What an output costs: a function of the input, as `SearchSpace.input` has it, and the output."""
+BatchedCost = Callable[[Sequence[Any], Sequence[Any]], Sequence[float]]
+"""The same for lists of inputs and outputs."""
+
+
+def costs_of(
+    cost: Cost | BatchedCost,
+    space: SearchSpace[Any],
+    examples: Sequence[int],
+    outputs: Sequence[Any],
+    *,
+    batched: bool = False,
+) -> Float[Tensor, " outputs"]:
+    """The cost of each output; a function that fails is reported with what it was given."""
+    inputs = [space.input(example) for example in examples]
+    if batched:
+        values = _all_at_once(cast(BatchedCost, cost), inputs, outputs)
+    else:
+        values = [
+            _one(cast(Cost, cost), *case) for case in zip(inputs, outputs, examples, strict=True)
+        ]
+    for value, output, example in zip(values, outputs, examples, strict=True):
+        if not isfinite(value):
+            raise ValueError(
+                f"`cost` must return a finite number, got {value} {where(example, output)}."
+            )
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def _one(cost: Cost, input: Any, output: Any, example: int) -> float:
+    try:
+        return float(cost(input, output))
+    except Exception as error:
+        raise ValueError(
+            f"`cost` failed ({type(error).__name__}: {error}) {where(example, output)}."
+        ) from error
+
+
+def _all_at_once(cost: BatchedCost, inputs: list[Any], outputs: Sequence[Any]) -> list[float]:
+    try:
+        values = [float(value) for value in cost(inputs, outputs)]
+    except Exception as error:
+        raise ValueError(
+            f"`cost` failed ({type(error).__name__}: {error}) for {len(outputs)} outputs, the "
+            f"first of which is {outputs[0]!r:.80}."
+        ) from error
+    if len(values) != len(outputs):
+        raise ValueError(
+            f"`cost` must return a number for each of {len(outputs)} outputs, got {len(values)}."
+        )
+    return values
+
+
+def where(example: int, output: Any) -> str:
+    """Which example and output an error is about."""
+    return f"for example {example} of the batch and the output {output!r:.80}"
