@@ -1,5 +1,9 @@
+import by_the_book
 import pytest
 import torch
+from generate import finishes, scorer_of, trees
+from hypothesis import given
+from hypothesis import strategies as st
 
 import beamlearn as bl
 from beamlearn import strategies
@@ -49,6 +53,34 @@ def test_a_schedule_is_asked_for_its_round():
     )
     assert first.final_costs.item() == 0
     assert second.final_costs.item() == 4
+
+
+@given(tree=trees(root_terminal=False), k=st.integers(1, 4), finish=finishes)
+def test_max_violation_learns_at_the_worst_beam_with_the_right_path_in_it(tree, k, finish):
+    book = by_the_book.beam_trajectory(
+        tree.neighbors, tree.score, tree.cstar, (), k, ("reset", "keep"), finish
+    )
+    path = bl.beam_trajectory(
+        tree.space(), scorer_of(tree), k, strategy=strategies.MaxViolation(), finish=finish
+    )
+    assert [[nodes[-1] for nodes in beam] for beam in path.beams[0]] == book[0]
+    for name, loss in by_the_book.LOSSES.items():
+        each = [by_the_book.losses_along(loss, tree.score, tree.cstar, [v]) for v in book[2]]
+        found = path.losses(bl.losses.LOSSES[name], "max")
+        assert found.item() == pytest.approx(max(each), abs=1e-9)
+
+
+def test_learning_by_max_violation_takes_the_maximum():
+    scorer = bl.LinearScorer(lambda path: {"a": path[-1].count("a")}, size=64)
+    optimizer = torch.optim.SGD(scorer.parameters(), lr=0.0)
+    for weights in scorer.parameters():
+        torch.nn.init.constant_(weights, 0.5)
+    choices = bl.ALGORITHMS["max_violation"].choices | {"width": 2}
+    task = bl.GraphTask(lambda _: spelling())
+    (round,) = bl.learn([[0]], task, scorer, optimizer, trajectories=True, **choices)
+    path = round.trajectory
+    assert round.losses.item() == path.losses(choices["loss"], "max").item()
+    assert round.losses.item() < path.losses(choices["loss"]).item()
 
 
 def test_coins_come_from_the_generator():

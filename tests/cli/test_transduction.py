@@ -393,3 +393,35 @@ def test_resume_needs_no_more_than_the_folder(trained, tmp_path, capsys):
     assert "--cost was 'edit' when the training" in one_sentence(capsys)
     assert beamlearn("train", "tag", "--out", tmp_path / "run", "--resume") == 2
     assert "must be 'tag', got 'transduce'" in one_sentence(capsys)
+
+
+@pytest.mark.slow
+def test_any_metric_by_roll_outs(tmp_path, capsys, monkeypatch):
+    (tmp_path / "wrong_lengths.py").write_text(
+        "def cost(output, reference):\n    return abs(len(output) - len(reference))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    options = ["--beam-start", 0, "--roll-outs", 2, "--width", 2, "--length-factor", 1]
+    assert train(tmp_path, "--cost", "rollout:wrong_lengths:cost", *options) == 0
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert config["learning"]["roll_out"] == "learned"
+    monkeypatch.delitem(sys.modules, "wrong_lengths")
+    (tmp_path / "wrong_lengths.py").unlink()
+    assert beamlearn("predict", tmp_path / "run", "--text", "abc") == 0  # no code of others runs
+    capsys.readouterr()
+    assert beamlearn("evaluate", tmp_path / "run", tmp_path / "train.tsv") == 2
+    assert "must name a function that can be imported" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", ["lols", "aggrevate", "scheduled_sampling", "max_violation"])
+def test_the_rest_of_the_family(algorithm, tmp_path):
+    options = ["--width", 2 if algorithm == "max_violation" else 1, "--roll-outs", 3]
+    assert train(tmp_path, "--algorithm", algorithm, *options) == 0
+
+
+def test_a_metric_that_fails_is_named_with_its_example(tmp_path, capsys, monkeypatch):
+    (tmp_path / "failing.py").write_text("def cost(output, reference):\n    return 1 / 0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert train(tmp_path, "--cost", "rollout:failing:cost", "--beam-start", 0) == 2
+    assert "--cost failed (ZeroDivisionError" in capsys.readouterr().err

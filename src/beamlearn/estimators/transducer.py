@@ -51,7 +51,7 @@ class BeamTransducer(BeamEstimator[Texts, References, str, Transduced, Transduct
     layers: int = TRANSDUCER.layers
     heads: int = TRANSDUCER.heads
     feedforward: int = TRANSDUCER.feedforward
-    cost: Literal["edit", "hamming", "exact", "bleu", "chrf"] = TRANSDUCER.cost
+    cost: str = TRANSDUCER.cost
     insertion: float = TRANSDUCER.insertion
     deletion: float = TRANSDUCER.deletion
     substitution: float = TRANSDUCER.substitution

@@ -9,7 +9,7 @@ from ..algorithms import JOINT
 from ..check import check_choice, check_width
 from ..losses import SURROGATES
 from ..strategies import Interpolate, Strategy, as_strategy
-from ..tasks.transduction.oracles import COSTS
+from ..tasks.transduction.cost_names import COSTS
 
 
 def setting(default: Any, description: str) -> Any:
@@ -38,6 +38,9 @@ class BeamArguments:
     )
     beam_cost: str = setting(
         "edit", "Cost of an output's tokens: edit, hamming, exact, bleu or chrf."
+    )
+    beam_roll_outs: int = setting(
+        8, "Number of neighbors of a beam to roll out, for a cost that is a function of texts."
     )
     beam_weight: float | None = setting(
         JOINT.beam_weight, "Weight of the beam's loss beside the likelihood. None: the beam alone."

@@ -13,7 +13,8 @@ from transformers import PreTrainedTokenizerBase
 from ..check import check_choice
 from ..search.neighbors import Move
 from ..search.oracle import Oracle
-from ..tasks.transduction.oracles import COSTS, Edits, numbered, oracle_of
+from ..tasks.transduction.cost_names import COSTS
+from ..tasks.transduction.oracles import Edits, numbered, oracle_of
 from ..tasks.transduction.space import (
     PADDING,
     UNSEEN,

@@ -1,6 +1,8 @@
 """What a batch costs in training: the likelihood of its labels, and losses along beams."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from jaxtyping import Float, Int
@@ -9,8 +11,10 @@ from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..learning.collect import beam_trajectory
-from ..losses import SURROGATES, Loss, with_best
+from ..losses import SURROGATES, with_best
 from ..search.beam_search import beam_search
+from ..search.oracle import Oracle
+from ..search.rollout import RolloutOracle
 from .batches import Batch
 from .config import BeamArguments
 from .costs import NO_LABEL, TokenCosts
@@ -18,7 +22,7 @@ from .modes import evaluating
 from .rules import plain_rules_of
 from .scorer import HuggingFaceScorer
 from .space import HuggingFaceSpace
-from .string_costs import StringCost, string_costs
+from .string_costs import StringCost, output_cost, string_costs
 from .tree import TokenTree, split_beams
 from .tree_scores import tree_scores_of
 
@@ -46,7 +50,8 @@ class BeamObjective:
     visited beams and the labels in one forward pass, in the mode in which it was found.
 
     `cost` is a function of an output and a reference, both as text, in place of `beam_cost`. It
-    is asked about complete outputs only, so that the loss has to be `minimum_risk`.
+    is asked about complete outputs only: those of the final beam for `minimum_risk`, and for other
+    losses those that greedy roll-outs from the `beam_roll_outs` best neighbors of a beam reach.
     """
 
     def __init__(
@@ -67,7 +72,7 @@ class BeamObjective:
         encoder_decoder = model.config.is_encoder_decoder
         self.batch_of = Batch.for_encoder_decoder if encoder_decoder else Batch.for_causal
         if cost is not None:
-            _check_cost(self.loss, tokenizer)
+            _check_tokenizer(tokenizer)
 
     def __call__(
         self, batch: Batch, model: nn.Module | None = None, *, round: int = 1, seed: int = 0
@@ -75,16 +80,27 @@ class BeamObjective:
         """What a batch incurs; `model` is the one that is trained, where that is wrapped."""
         model = self.model if model is None else model
         space = self._space(batch)
-        incur = self._along_beams if self.cost is None else self._over_outputs
+        over_outputs = self.cost is not None and self.loss.final
+        incur = self._over_outputs if over_outputs else self._along_beams
         return incur(batch, model, space, round, seed)
 
     def _space(self, batch: Batch) -> HuggingFaceSpace:
         lengths = (batch.references != NO_LABEL).sum(dim=-1).amax(dim=-1)
         limits = lengths + self.settings.beam_extra_tokens
         rules = plain_rules_of(self.model, int(limits.max()))
-        costs = self.costs.of(batch.references) if self.cost is None else None
+        costs = self._oracle(batch)
         ids, mask = batch.inputs["input_ids"], batch.inputs["attention_mask"]
         return HuggingFaceSpace(ids, mask, rules, limits=limits, costs=costs)
+
+    def _oracle(self, batch: Batch) -> Callable[[HuggingFaceSpace], Oracle]:
+        """What makes the oracle of a space."""
+        exact = self.costs.of(batch.references)
+        if self.cost is None:
+            return exact
+        assert self.tokenizer is not None  # checked above
+        judged = partial(output_cost, self.cost, self.tokenizer, batch.references)
+        per_beam = max(self.settings.beam_roll_outs, self.settings.beam_width)
+        return lambda _: RolloutOracle(judged, per_beam=per_beam, reference=exact)
 
     def _along_beams(
         self, batch: Batch, model: nn.Module, space: HuggingFaceSpace, round: int, seed: int
@@ -154,16 +170,9 @@ class BeamObjective:
         )
 
 
-def _check_cost(loss: Loss, tokenizer: PreTrainedTokenizerBase | None) -> None:
+def _check_tokenizer(tokenizer: PreTrainedTokenizerBase | None) -> None:
     if tokenizer is None:
         raise ValueError("`cost` needs a tokenizer, to read outputs; pass it, too.")
-    if not loss.final:
-        able = ", ".join(name for name, known in SURROGATES.items() if known.final)
-        raise ValueError(
-            f"`cost` is only known for complete outputs, but the loss {loss.__name__!r} compares "
-            f"beginnings of them; set `beam_loss` to {able}, or leave `cost` out and choose a "
-            "`beam_cost`."
-        )
 
 
 def _log_probabilities(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -35,8 +35,9 @@ class HuggingFaceSpace(SearchSpace[TransductionPosition]):
 
     Without `attention_mask` the padding tokens are left out, unless padding is also an end.
     `limits` are those of each example, in place of `max_new_tokens` for all. `costs` makes the
-    oracle of the space, for training. `names` are those of the tokens, for people. Where the
-    sources are `encoded` already, `input_ids` are what the decoder reads first.
+    oracle of the space, for training; `inputs` are what costs of whole outputs are told of each
+    example. `names` are those of the tokens, for people. Where the sources are `encoded` already,
+    `input_ids` are what the decoder reads first.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class HuggingFaceSpace(SearchSpace[TransductionPosition]):
         finish: Finish = "pad",
         costs: "Callable[[HuggingFaceSpace], Oracle] | None" = None,
         names: Sequence[str] | None = None,
+        inputs: Sequence[Any] | None = None,
         encoded: Encoded | None = None,
     ) -> None:
         if input_ids.ndim != 2 or 0 in input_ids.shape:
@@ -64,7 +66,7 @@ class HuggingFaceSpace(SearchSpace[TransductionPosition]):
             limits = input_ids.new_full(input_ids.shape[:1], rules.max_new_tokens)
         self.input_ids, self.attention_mask, self.rules = input_ids, attention_mask, rules
         self.finish, self.costs, self.limits = finish, costs, limits
-        self.names, self.encoded = names, encoded
+        self.names, self.inputs, self.encoded = names, inputs, encoded
         self.shortest, self.max_steps = int(limits.min()), int(limits.max())
         self.ends = self._mask(rules.ends)
         self.legal = None if not rules.banned else ~self._mask(rules.banned)
@@ -98,6 +100,10 @@ class HuggingFaceSpace(SearchSpace[TransductionPosition]):
         if actions[-1] in self.rules.ends:
             return "end"
         return str(actions[-1]) if self.names is None else self.names[actions[-1]]
+
+    def input(self, example: int) -> Any:
+        """What was given as `inputs`; without them the number of the example."""
+        return example if self.inputs is None else self.inputs[example]
 
     def oracle(self) -> Oracle:
         return super().oracle() if self.costs is None else self.costs(self)

@@ -25,22 +25,27 @@ def string_costs(
     with the texts that it was given.
     """
     found = torch.zeros(outputs.shape[:2])
-    for example, several in enumerate(references):
-        first, *others = (_text(tokenizer, ids) for ids in several)
-        right = [first, *(text for ids, text in zip(several[1:], others, strict=True) if _any(ids))]
-        for slot in there[example].nonzero()[:, 0].tolist():
-            output = _text(tokenizer, outputs[example, slot])
-            found[example, slot] = min(_cost(cost, output, text, example) for text in right)
+    for example, slot in there.nonzero().tolist():
+        ids = outputs[example, slot].tolist()
+        found[example, slot] = output_cost(cost, tokenizer, references, example, ids)
     return found.to(outputs.device)
 
 
-def _text(tokenizer: PreTrainedTokenizerBase, ids: Int[Tensor, " length"]) -> str:
-    text = tokenizer.decode(ids[ids >= 0].tolist(), skip_special_tokens=True)
-    return str(text)
+def output_cost(
+    cost: StringCost,
+    tokenizer: PreTrainedTokenizerBase,
+    references: Int[Tensor, "batch refs length"],
+    example: int,
+    output: list[int],
+) -> float:
+    """The cost of one output by its nearest reference."""
+    text, (first, *others) = _text(tokenizer, output), references[example].tolist()
+    right = [first, *(ids for ids in others if max(ids) >= 0)]
+    return min(_cost(cost, text, _text(tokenizer, ids), example) for ids in right)
 
 
-def _any(ids: Int[Tensor, " length"]) -> bool:
-    return bool((ids >= 0).any())
+def _text(tokenizer: PreTrainedTokenizerBase, ids: list[int]) -> str:
+    return str(tokenizer.decode([token for token in ids if token >= 0], skip_special_tokens=True))
 
 
 def _cost(cost: StringCost, output: str, reference: str, example: int) -> float:

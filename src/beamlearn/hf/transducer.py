@@ -1,6 +1,6 @@
 """A Hugging Face model as a model of transduction, for all commands that there are for these."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, final
@@ -10,8 +10,13 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from ..learning.iterates import Mixture
+from ..search.oracle import Oracle
+from ..search.output_cost import Cost
+from ..search.rollout import RolloutOracle
+from ..tasks.transduction.cost_names import PREFIX
 from ..tasks.transduction.settings import TransducerSettings
 from ..tasks.transduction.space import TransductionExample
+from ..tasks.transduction.text_costs import cost_of_outputs
 from ..training.settings import SettingsError
 from .costs import NO_LABEL, TokenCosts
 from .model_files import ModelFiles
@@ -63,7 +68,8 @@ class HuggingFaceTransducer:
             )
         self.symbols = TokenSymbols(pretrained.tokenizer, self.rules.vocabulary)
         edits = settings.insertion, settings.deletion, settings.substitution
-        self.costs = TokenCosts(settings.cost, pretrained.tokenizer, edits=edits)
+        exact = "edit" if settings.rolls_out else settings.cost
+        self.costs = TokenCosts(exact, pretrained.tokenizer, edits=edits)
         self.scorer = TrainableScorer(pretrained.model).to(device)
         self.scorer.accumulate, self.scorer.normalize = settings.accumulate, settings.normalization
         self.scorer.length_power = settings.length_power
@@ -81,6 +87,7 @@ class HuggingFaceTransducer:
         return TransductionExample(
             torch.tensor(tokens or [self.rules.ends[0]]),
             tuple(self._reference(text) for text in references),
+            tuple(references) if self.settings.rolls_out else (),
         )
 
     def _reference(self, text: str) -> Tensor:
@@ -148,9 +155,22 @@ class HuggingFaceTransducer:
             self.rules,
             limits=limits.to(self.device),
             finish=self.settings.finish,
-            costs=self.costs.of(self._labels(batch).to(self.device)) if known else None,
+            costs=self._oracle(batch) if known else None,
             names=self.symbols.names,
+            inputs=batch,
         )
+
+    def _oracle(self, batch: Sequence[TransductionExample]) -> Callable[[HuggingFaceSpace], Oracle]:
+        """What makes the oracle of a space."""
+        exact = self.costs.of(self._labels(batch).to(self.device))
+        if not self.settings.rolls_out:
+            return exact
+        return lambda _: RolloutOracle(self.cost_of_outputs, reference=exact)
+
+    @cached_property
+    def cost_of_outputs(self) -> Cost:
+        """What whole outputs cost, where only that is known."""
+        return cost_of_outputs(self.settings.cost.removeprefix(PREFIX), self.text)
 
     def _labels(self, batch: Sequence[TransductionExample]) -> Tensor:
         """All references with their ends, as `TokenCosts` takes them."""

@@ -145,7 +145,7 @@ class Trajectory:
         examples, values = examples[order], values[order]
         total = values.new_zeros(len(self))
         if reduction == "max":
-            return total.index_reduce(0, examples, values, "amax", include_self=False)
+            return total.scatter_reduce(0, examples, values, "amax", include_self=False)
         total = total.index_add(0, examples, values)
         if reduction == "sum":
             return total

@@ -19,8 +19,8 @@ from .trace import Trace
 
 Out = Literal["learned", "reference"] | float
 """Who takes a roll-out to its end; a number is the probability that the reference does."""
-Reference = Callable[[SearchSpace[Any]], Oracle]
-"""What knows the right actions in a space."""
+Reference = Callable[[Any], Oracle]
+"""What knows the right actions in a space, made from the space."""
 
 
 @final
@@ -171,6 +171,8 @@ class Rollouts(Oracle):
         self.rule, self.guide, self.collection = rule, guide, collection
         self.space, self.scorer = collection.space, collection.scorer
         self.tolerance = 1e-9 if guide is None else guide.tolerance
+        self.judged: dict[tuple[int, ...], float] = {}
+        """What the metric has said: by example, and the actions of the output."""
 
     def initial(self) -> Float[Tensor, " batch"]:
         """The cost of the output that a roll-out reaches from the initial node."""
@@ -309,16 +311,18 @@ class Rollouts(Oracle):
         return found
 
     def _judged(self, part: Reached) -> Float[Tensor, " outputs"]:
-        """What the metric says of outputs; of equal ones it is asked once."""
+        """What the metric says of outputs; of each output it is asked once."""
         assert self.rule.cost is not None  # or the reference is asked
         paths = [[a for a in path if a >= 0] for path in part.actions[part.there].tolist()]
-        examples = part.examples[:, None].expand_as(part.there)[part.there].tolist()
-        keys = [(example, *path) for example, path in zip(examples, paths, strict=True)]
-        place = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-        outputs = self.space.outputs([key[0] for key in place], [list(key[1:]) for key in place])
-        numbers = [key[0] for key in place]
-        costs = costs_of(self.rule.cost, self.space, numbers, outputs, batched=self.rule.batched)
-        return costs[[place[key] for key in keys]]
+        numbers = part.examples[:, None].expand_as(part.there)[part.there].tolist()
+        keys = [(example, *path) for example, path in zip(numbers, paths, strict=True)]
+        if new := [key for key in dict.fromkeys(keys) if key not in self.judged]:
+            examples = [key[0] for key in new]
+            outputs = self.space.outputs(examples, [list(key[1:]) for key in new])
+            batched = self.rule.batched
+            costs = costs_of(self.rule.cost, self.space, examples, outputs, batched=batched)
+            self.judged |= zip(new, costs.tolist(), strict=True)
+        return torch.tensor([self.judged[key] for key in keys], dtype=torch.float64)
 
 
 def selection(index: Int[Tensor, "batch m"], there: Bool[Tensor, "batch m"]) -> Selection:

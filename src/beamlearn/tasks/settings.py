@@ -76,6 +76,11 @@ class ModelSettings(Settings):
         return True
 
     @property
+    def rolls_out(self) -> bool:
+        """Is the cost only known for whole outputs, so that others are estimated by roll-outs?"""
+        return False
+
+    @property
     def pretrained(self) -> bool:
         """Do the first weights come from elsewhere, with the shape of the model?"""
         return False
@@ -179,7 +184,7 @@ class Experiment(Settings):
             automatic = settings.model_copy(update={name: "auto"})
             if automatic.resolved(learning) == settings.resolved(learning):
                 settings = automatic
-        for name in ("beam_weight", "beam_start", "learning_rate"):
+        for name in ("beam_weight", "beam_start", "learning_rate", "roll_out"):
             bare = learning.model_copy(update={name: None})
             if self._decide(bare) == self.learning:
                 learning = bare
@@ -195,4 +200,5 @@ class Experiment(Settings):
             sees_all=self.settings.sees_all,
             warm=self.warm_start is not None,
             fine_tuning=self.settings.pretrained,
+            rolls_out=self.settings.rolls_out,
         )

@@ -335,16 +335,21 @@ class Learning(Settings):
         """The learning rate of the first update."""
         return USUAL_RATE if self.learning_rate is None else self.learning_rate
 
-    def decided(self, *, sees_all: bool, warm: bool, fine_tuning: bool = False) -> "Learning":
+    def decided(
+        self, *, sees_all: bool, warm: bool, fine_tuning: bool = False, rolls_out: bool = False
+    ) -> "Learning":
         """The same with the weight and the start of the beam's loss decided, where left open.
 
         A model that decides before it has seen all of the input needs its beam to keep what later
         input decides on: the loss has a larger weight, and joins at once. A model that sees
         everything first learns more from likelihood in the same time: the loss joins late, unless
         the weights come from another training (`warm`) or every loss is to be certified (`stream`).
-        The learning rate is smaller for `fine_tuning`.
+        The learning rate is smaller for `fine_tuning`. A cost that is only known for whole outputs
+        `rolls_out` by the learned policy.
         """
         found: dict[str, Any] = {}
+        if rolls_out and self.roll_out is None and self.row.out is None:
+            found["roll_out"] = "learned"
         if self.learning_rate is None:
             found["learning_rate"] = FINE_TUNING_RATE if fine_tuning else USUAL_RATE
         if not sees_all and self.beam_weight is None and self.weights is not None:

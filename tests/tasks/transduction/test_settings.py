@@ -84,6 +84,27 @@ def test_auto_is_log_softmax_however_it_is_trained(algorithm):
     assert chosen.resolved(found.learning) == chosen
 
 
+@pytest.mark.parametrize("cost", ["edit", "chrf", "rollout:chrf", "rollout:my.module:cost"])
+def test_costs_and_whether_they_roll_out(cost):
+    found = parse(TransductionExperiment, {"data": DATA, "transducer": {"cost": cost}}).resolved()
+    assert found.transducer.rolls_out == cost.startswith("rollout:")
+    assert found.learning.roll_out == ("learned" if found.transducer.rolls_out else None)
+    assert found.left_open().learning.roll_out is None
+
+
+def test_a_roll_out_may_be_chosen_with_the_cost():
+    values = {"data": DATA, "transducer": {"cost": "rollout:bleu"}}
+    chosen = parse(TransductionExperiment, {**values, "learning": {"roll_out": "reference"}})
+    assert chosen.resolved().learning.roll_out == "reference"
+    lols = parse(TransductionExperiment, {**values, "learning": {"algorithm": "lols"}}).resolved()
+    assert (lols.learning.roll_out, lols.learning.rollouts.beta) == (None, 0.5)
+
+
+def test_costs_that_do_not_exist():
+    refused({"cost": "rouge"}, "`cost`: There is no cost called 'rouge'")
+    refused({"cost": "rollout:rouge"}, "`cost`: There is no cost of roll-outs called 'rouge'")
+
+
 def test_every_setting_is_told_in_one_line():
     for model in (TransducerSettings, TransductionFiles):
         for name, field in model.model_fields.items():

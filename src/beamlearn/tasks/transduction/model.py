@@ -1,7 +1,7 @@
 """Transducer: symbols and a scorer, which together make spaces of sources."""
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, final
 
 import torch
@@ -11,7 +11,10 @@ from torch.nn.utils.rnn import pad_sequence
 
 from ...learning.iterates import Mixture
 from ...search.oracle import Oracle
+from ...search.output_cost import Cost
+from ...search.rollout import RolloutOracle
 from ...search.scorer import Scorer
+from .cost_names import PREFIX
 from .edit import edit_distance
 from .exact_match import exact_match
 from .hamming import padded_hamming
@@ -20,6 +23,7 @@ from .recurrent import RecurrentTransducer
 from .settings import TransducerSettings
 from .space import Distance, TransductionExample, TransductionSpace
 from .symbols import Symbols
+from .text_costs import cost_of_outputs
 from .tokens import read_tokenizer
 from .transformer import TransformerTransducer
 
@@ -72,6 +76,7 @@ class Transducer:
         return TransductionExample(
             symbols.number_source(symbols.source.cut(source)),
             tuple(symbols.number_target(symbols.target.cut(text)) for text in references),
+            tuple(references) if self.settings.rolls_out else (),
         )
 
     def limit(self, source: TransductionExample) -> int:
@@ -126,8 +131,15 @@ class Transducer:
 
     def costs(self, space: TransductionSpace) -> Oracle:
         """The completion costs of a space."""
-        cost = self.settings.cost
-        return oracle_of(cost, space, edits=self.edits, spelling=lambda: self.spelling)
+        exact = partial(oracle_of, edits=self.edits, spelling=lambda: self.spelling)
+        if not self.settings.rolls_out:
+            return exact(self.settings.cost, space)
+        return RolloutOracle(self.cost_of_outputs, reference=partial(exact, "edit"))
+
+    @cached_property
+    def cost_of_outputs(self) -> Cost:
+        """What whole outputs cost, where only that is known."""
+        return cost_of_outputs(self.settings.cost.removeprefix(PREFIX), self.text)
 
     @cached_property
     def spelling(self) -> Int[Tensor, "actions longest"]:

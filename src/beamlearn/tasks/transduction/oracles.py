@@ -16,7 +16,6 @@ Edits = tuple[float, float, float]
 """What an insertion, a deletion and a substitution cost."""
 Spelling = Sequence[Sequence[int]] | Int[Tensor, "actions longest"]
 """The characters of every action in numbers, as `ChrfOracle` takes them."""
-COSTS = ("edit", "hamming", "exact", "bleu", "chrf")
 
 
 def oracle_of(

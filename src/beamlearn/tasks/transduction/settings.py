@@ -6,9 +6,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
+from ...check import check_choice
 from ...data.pairs import Allowed
 from ...training.settings import Learning
 from ..settings import Count, Experiment, Files, ModelSettings, Size
+from .cost_names import COSTS, PREFIX, ROLLED_OUT
 from .tokens import TokensName
 
 OF_TRANSFORMERS = ("heads", "feedforward")
@@ -20,6 +22,15 @@ OF_OWN_NETWORKS = (
 """Settings that a pretrained model decides by itself."""
 Folder = Annotated[str, AfterValidator(lambda path: str(Path(path).absolute()))]
 Weight = Annotated[float, Field(ge=0)]
+
+
+def _cost(name: str) -> str:
+    """Refuse names of no cost; a function of one's own is looked for when it is needed."""
+    if not name.startswith(PREFIX):
+        check_choice(name, COSTS, "cost")
+    elif ":" not in (metric := name.removeprefix(PREFIX)):
+        check_choice(metric, ROLLED_OUT, "cost of roll-outs")
+    return name
 
 
 class TransducerSettings(ModelSettings):
@@ -47,8 +58,13 @@ class TransducerSettings(ModelSettings):
     """Number of attention heads of a transformer."""
     feedforward: Size = 512
     """Size of the feedforward layers of a transformer."""
-    cost: Literal["edit", "hamming", "exact", "bleu", "chrf"] = "edit"
-    """Cost to minimize: edit distance, wrong positions, wrong outputs, 1 - BLEU or 1 - chrF."""
+    cost: Annotated[str, AfterValidator(_cost)] = Field(
+        default="edit",
+        description="Cost to minimize: edit (distance), hamming (wrong positions), exact (wrong "
+        "outputs), bleu (1 - BLEU) or chrf (1 - chrF). For any metric of whole outputs, by "
+        f"roll-outs: {', '.join(PREFIX + name for name in ROLLED_OUT)}, or "
+        f"{PREFIX}MODULE:FUNCTION, a function of an output and a reference.",
+    )
     insertion: Weight = 1.0
     """Cost of an extra token in the edit distance."""
     deletion: Weight = 1.0
@@ -132,6 +148,10 @@ class TransducerSettings(ModelSettings):
     @property
     def pretrained(self) -> bool:
         return self.hf is not None
+
+    @property
+    def rolls_out(self) -> bool:
+        return self.cost.startswith(PREFIX)
 
     def resolved(self, learning: Learning) -> "TransducerSettings":
         if self.normalize != "auto":

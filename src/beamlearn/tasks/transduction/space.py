@@ -32,6 +32,8 @@ class TransductionExample:
     """What a scorer reads; never empty, as it ends with a symbol of its own."""
     references: tuple[Int[Tensor, " _"], ...] = ()
     """The right outputs, where they are known, without `END`; all are equally good."""
+    texts: tuple[str, ...] = ()
+    """The same as texts, where the cost is one of texts."""
 
     def __len__(self) -> int:
         return self.source.shape[0]
@@ -153,6 +155,9 @@ class TransductionSpace(SearchSpace[TransductionPosition]):
         if token == END:
             return "end"
         return str(token) if self.names is None else self.names[token - 1]
+
+    def input(self, example: int) -> TransductionExample:
+        return self.batch[example]
 
     def cost(self, example: int, output: Sequence[int]) -> float | None:
         """The distance to the nearest reference."""

@@ -105,7 +105,7 @@ class TransductionTask(TaskSpec[TransductionExperiment, Pairs, TransductionModel
         """The share of wrong outputs; the cost where words or subwords make few of them right."""
         settings = model.settings
         letters = settings.target_tokens == "characters" and not settings.pretrained
-        if not letters or settings.cost in ("bleu", "chrf"):
+        if not letters or settings.rolls_out or settings.cost in ("bleu", "chrf"):
             return found.cost
         return float((found.costs > 0).double().mean())
 
