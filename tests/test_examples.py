@@ -37,6 +37,13 @@ def test_your_own_loss(capsys):
     assert len(set(after)) == 3  # each loss comes to another cost
 
 
+@pytest.mark.usefixtures("no_shape_checks")
+def test_any_metric(capsys):
+    printed = run("10_any_metric.py", capsys)
+    assert "round  1: ugliness 5.0" in printed
+    assert "ugliness 1.0." in printed  # the least there is, for an even number of letters
+
+
 @pytest.mark.slow
 def test_your_own_space_tells_its_story():
     """Greedy likelihood fails, a beam at test time does not help, training with it does."""
