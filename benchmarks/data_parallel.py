@@ -1,17 +1,19 @@
 """One training on several processes: the same bytes, and the processor time of each process.
 
 DATA is a folder with `ud-english-ewt/{train,dev}.conllu.gz` and
-`g2p-sigmorphon2021/eng_us.{train,dev}.tsv.gz`. torchrun starts this script again for every row.
+`g2p-sigmorphon2021/eng_us.{train,dev}.tsv.gz`. torchrun starts this script again to measure.
 """
 
 import argparse
+import gzip
 import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -33,15 +35,19 @@ from beamlearn.training.trainer import Training
 ENGLISH, SOUNDS = "ud-english-ewt/{}.conllu.gz", "g2p-sigmorphon2021/eng_us.{}.tsv.gz"
 FILES = {"tag": ENGLISH, "parse": ENGLISH, "transduce": SOUNDS}
 MODELS: Mapping[str, Mapping[str, Any]] = {"transduce": {"transducer": {"model": "transformer"}}}
-BATCHES, SHARDS, LIMIT = (32, 128), 4, 1500
-ROUNDS, WARM = 8, 2
+BATCHES, TIMED = (32, 128), 1000
+"""The sizes of batches, and the number of examples that they are drawn from."""
+ROUNDS, WARM = 5, 2
 """How many rounds are timed, after some that are not."""
-SMALL = ("--limit=96", "--epochs=2", "--beam-start=0", "--width=4", f"--shards={SHARDS}", "--quiet")
+FEW, SHARDS = 96, 4
+"""The number of examples and of shards where bytes are compared."""
+SMALL = ("--epochs=2", "--beam-start=0", "--width=4", f"--shards={SHARDS}", "--quiet")
 KILLS = ((1, 2), (0, 5))
 """Which rank is killed after how many lines of the log."""
+Launcher = subprocess.Popen[str]
 
 
-def torchrun(processes: int, *command: str, restarts: int = 0) -> "subprocess.Popen[str]":
+def torchrun(processes: int, *command: str, restarts: int = 0) -> Launcher:
     """Start processes that find each other."""
     launch = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     launch += [f"--nproc-per-node={processes}", f"--max-restarts={restarts}", *command]
@@ -49,27 +55,41 @@ def torchrun(processes: int, *command: str, restarts: int = 0) -> "subprocess.Po
     return subprocess.Popen(launch, env=environment, stdout=subprocess.PIPE, text=True)
 
 
+def cut(data: Path, folder: Path, task: str, examples: int) -> list[str]:
+    """The files of a task with the first examples only, as options."""
+    ends = "\n" if task != "transduce" else ""  # sentences end with an empty line
+    options = []
+    for part in ("train", "dev"):
+        path = folder / f"{task}-{part}-{examples}{'.conllu' if ends else '.tsv'}"
+        with gzip.open(data / FILES[task].format(part), "rt", encoding="utf-8") as lines:
+            units = lines.read().split("\n" + ends)
+        path.write_text("".join(one + "\n" + ends for one in islice(units, examples)))
+        options.append(f"--{part}={path}")
+    return options
+
+
 # --- the same bytes -----------------------------------------------------------------------------
 
 
-def trained(data: Path, task: str, out: Path, processes: int, *, killed: bool = False) -> str:
-    """Train as the command line does; a digest of all that it comes to, but for speeds."""
-    train, dev = (str(data / FILES[task].format(part)) for part in ("train", "dev"))
-    files = [f"--train={train}", f"--dev={dev}", f"--out={out}"]
+def trained(task: str, files: Sequence[str], out: Path, processes: int, *, kill: bool) -> Launcher:
+    """Train as the command line does, maybe with processes that are killed and restarted."""
     model = ["--model=transformer"] if task == "transduce" else []
-    command = ["-m", "beamlearn", "train", task, *files, *model, *SMALL]
-    launcher = torchrun(processes, *command, restarts=3 if killed else 0)
-    for rank, lines in KILLS if killed else ():
+    command = ["-m", "beamlearn", "train", task, *files, f"--out={out}", *model, *SMALL]
+    launcher = torchrun(processes, *command, restarts=3 if kill else 0)
+    for rank, lines in KILLS if kill else ():
         wait_for_lines(out / "rounds.jsonl", lines)
         os.kill(pid_of(launcher, rank), signal.SIGKILL)
-    if launcher.wait() != 0:
-        raise RuntimeError(f"{task} on {processes} processes failed.")
+    return launcher
+
+
+def digest(out: Path) -> str:
+    """Of all that a training comes to, but for speeds."""
     parts = [*out.glob("*.safetensors"), *out.glob("checkpoint/*"), out / "config.json"]
     parts += [out / "rounds.jsonl", out / "decoding.json", out / "vocabulary.json"]
     return sha256(b"".join(path.read_bytes() for path in sorted(parts))).hexdigest()[:16]
 
 
-def pid_of(launcher: "subprocess.Popen[str]", rank: int) -> int:
+def pid_of(launcher: Launcher, rank: int) -> int:
     """The process of a rank, by what torchrun set in its environment."""
     children = Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children").read_text().split()
     mark = f"RANK={rank}".encode()
@@ -88,27 +108,30 @@ def wait_for_lines(log: Path, lines: int) -> None:
     raise TimeoutError(f"{log} has fewer than {lines} lines after ten minutes.")
 
 
-def same_bytes(data: Path) -> Iterator[dict[str, Any]]:
-    """The digest of each task with 1, 2 and 4 processes, and of one with killed processes."""
+def same_bytes(data: Path, folder: Path) -> list[dict[str, Any]]:
+    """The digest of each task with 1, 2 and 4 processes, and with 2 that are killed."""
+    rows: list[dict[str, Any]] = []
     for task in FILES:
-        with TemporaryDirectory() as folder:
-            for processes in (1, 2, 4):
-                digest = trained(data, task, Path(folder, str(processes)), processes)
-                yield {"task": task, "processes": processes, "killed": 0, "digest": digest}
-            if task == "tag":
-                digest = trained(data, task, Path(folder, "killed"), 2, killed=True)
-                yield {"task": task, "processes": 2, "killed": len(KILLS), "digest": digest}
+        files = cut(data, folder, task, FEW)
+        for processes, kill in ((1, False), (2, False), (4, False), (2, True)):
+            out = folder / f"{task}-{processes}-{kill}"
+            if trained(task, files, out, processes, kill=kill).wait() != 0:
+                raise RuntimeError(f"{task} on {processes} processes failed.")
+            killed = len(KILLS) if kill else 0
+            rows.append({"task": task, "processes": processes, "killed": killed})
+            rows[-1]["digest"] = digest(out)
+            print(rows[-1], file=sys.stderr, flush=True)
+    return rows
 
 
 # --- processor time -----------------------------------------------------------------------------
 
 
-def training(data: Path, name: str, batch: int, shards: int) -> Training:
+def training(files: Sequence[str], name: str, batch: int, shards: int) -> Training:
     """A training with the usual settings, whose rounds all have both trajectories."""
-    train, dev = (str(data / FILES[name].format(part)) for part in ("train", "dev"))
     task: TaskSpec[Any, Any, Any] = TASKS[name].load()
     values = {
-        "data": {"train": train, "dev": dev, "limit": LIMIT},
+        "data": dict(one.removeprefix("--").split("=", 1) for one in files),
         "learning": {"batch_size": batch, "shards": shards, "beam_start": 0.0},
         **MODELS.get(name, {}),
     }
@@ -118,8 +141,8 @@ def training(data: Path, name: str, batch: int, shards: int) -> Training:
     return training_of(task, model, *read, experiment.learning)
 
 
-def timed(run: Training) -> list[float]:
-    """Processor seconds of rounds, those of other threads included."""
+def timed(run: Training) -> float:
+    """The median processor seconds of a round, those of other threads included."""
     seconds, before = [], process_time()
     for event in run:
         if isinstance(event, Round):
@@ -127,70 +150,62 @@ def timed(run: Training) -> list[float]:
         if len(seconds) == WARM + ROUNDS:
             break
         before = process_time()
-    return seconds[WARM:]
+    return median(seconds[WARM:])
 
 
-def work(data: Path, name: str, batch: int, shards: int) -> None:
-    """What each process of a row does; the first one prints the median of every process."""
+def work(folder: Path, shards: int) -> None:
+    """What each process measures; the first one prints what the slowest needs, row by row."""
     torch.set_num_threads(1)
     group = None
     if int(os.environ["WORLD_SIZE"]) > 1:
         dist.init_process_group("gloo")
         group = dist.group.WORLD
-    run = training(data, name, batch, shards)
-    run.join(group)
     ranks = Ranks(group)
-    found = [json.loads(one) for one in ranks.gather(json.dumps(median(timed(run))).encode())]
-    if ranks.number == 0:
-        print(json.dumps(found))
+    for task in FILES:
+        files = [f"--{part}={next(folder.glob(f'{task}-{part}-*'))}" for part in ("train", "dev")]
+        for batch in BATCHES:
+            run = training(files, task, batch, shards)
+            run.join(group)
+            found = [float(one) for one in ranks.gather(str(timed(run)).encode())]
+            if ranks.number == 0:
+                print(json.dumps(max(found)), flush=True)
     if group is not None:
         dist.destroy_process_group()
 
 
-def measured(processes: int, *arguments: str) -> float:
-    """The median processor seconds of a round, in the process that needs the most."""
-    launcher = torchrun(processes, __file__, *arguments)
-    told, _ = launcher.communicate()
-    return float(max(json.loads(told)))
+def processor_time(data: Path, folder: Path) -> list[dict[str, Any]]:
+    """One process with undivided batches, one with two shards, and two with one each.
 
-
-def processor_time(data: Path) -> Iterator[dict[str, Any]]:
-    """One process with the undivided batch, one with two shards, and two with one each."""
+    All run at the same time, so that whatever else the machine does meets them alike.
+    """
     for task in FILES:
-        for batch in BATCHES:
-            row = [str(data), "--work", task, str(batch)]
-            whole, cut = measured(1, *row, "1"), measured(1, *row, "2")
-            shared = measured(2, *row, "2")
-            yield {
-                "task": task,
-                "batch": batch,
-                "one": whole,
-                "one, 2 shards": cut,
-                "two": shared,
-                "faster": whole / shared,
-            }
-
-
-def told(rows: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
-    """All rows, each shown as it comes."""
-    found = []
-    for row in rows:
-        print(row, file=sys.stderr, flush=True)
-        found.append(row)
-    return found
+        cut(data, folder, task, TIMED)
+    variants = {"one": (1, 1), "one, 2 shards": (1, 2), "two": (2, 2)}
+    launchers = {
+        name: torchrun(processes, __file__, str(folder), "--work", str(shards))
+        for name, (processes, shards) in variants.items()
+    }
+    seconds = {name: one.communicate()[0].split() for name, one in launchers.items()}
+    rows: list[dict[str, Any]]
+    rows = [{"task": task, "batch": batch} for task in FILES for batch in BATCHES]
+    for place, row in enumerate(rows):
+        row |= {name: float(found[place]) for name, found in seconds.items()}
+        row["faster"] = row["one"] / row["two"]
+    return rows
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--work", nargs=3, metavar=("TASK", "BATCH", "SHARDS"))
+    parser.add_argument("--work", type=int, metavar="SHARDS", help="measure, in a process of it")
     given = parser.parse_args(arguments)
     if given.work is not None:
-        task, batch, shards = given.work
-        work(given.data, task, int(batch), int(shards))
+        work(given.data, given.work)
         return
-    times = told(processor_time(given.data))
-    report("data_parallel", times, digests=told(same_bytes(given.data)))
+    with TemporaryDirectory() as times, TemporaryDirectory() as runs:
+        rows = processor_time(given.data, Path(times))
+        report("data_parallel", rows)
+        report("data_parallel", rows, digests=same_bytes(given.data, Path(runs)))
 
 
 if __name__ == "__main__":

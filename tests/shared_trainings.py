@@ -42,6 +42,7 @@ def experiments(folder):
         "list": (TAGGING, tag(folder / "list", 13, final_width=2, algorithm="bso", **once)),
         "online": (TAGGING, tag(folder / "online", 13, optimizer="gradient", **ONLINE, **once)),
         "leader": (TAGGING, tag(folder / "leader", 13, optimizer="leader", **ONLINE, **once)),
+        "warm": (TAGGING, tag(folder / "tag", 13, dev=6, warm_start=folder / "tag-1", **once)),
         "parse": (PARSING, parse(folder / "parse", 13, **once)),
         "transduce": (TRANSDUCTION, transduce(folder / "transduce", 13, **phases, **once)),
         "transformer": (

@@ -96,11 +96,8 @@ def run(arguments: list[str]) -> int:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except ValueError as error:
         flags, training = flags_of(commands, arguments), training_flags(commands, arguments)
-        console.quiet = silent
-        return fail(console, error, with_flags(error, flags, arguments, training), 2)
-    except ConnectionError as error:
-        console.quiet = silent
-        return fail(console, error, str(error), 1)
+        told = with_flags(error, flags, arguments, training)
+        return 2 if silent else fail(console, error, told, 2)
     except OSError as error:
         return fail(console, error, of_the_system(error), 1)
     except Exception as error:

@@ -19,7 +19,7 @@ class LostRankError(ConnectionError):
     """A process that shares the training has ended."""
 
 
-class RankError(RuntimeError):
+class RankError(UsageError):
     """What another process failed with; the message says which one."""
 
 

@@ -121,6 +121,8 @@ class Training:
         """
         self.ranks = Ranks(group)
         check_shards(self.settings.shards, self.ranks.count)
+        if self.ranks.count == 1:
+            return
         first = self.ranks.number == 0
         state = self.ranks.broadcast(pack(*self.state()) if first else b"")
         if not first:

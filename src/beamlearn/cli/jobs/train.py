@@ -48,27 +48,45 @@ def train(
     """Begin a training, or go on with one, and take it to its end."""
     launch = Launch.here()
     console = Console(stderr=True, quiet=quiet or not launch.speaks)
-    with joined(launch, device) as group:
-        set_up(device, threads)
-        ranks = Ranks(group)
-        check_alike(ranks, values, resuming=resuming, overwrite=overwrite)
-        if ranks.number > 0:
-            fit(follow(task, ranks, device))
-            return
-        prepare = partial(prepared_training, task, values, source, out, launch, device, console)
-        prepared = lead(ranks, partial(prepare, resuming=resuming, overwrite=overwrite))
-        for sentence in remarks(prepared.experiment, prepared.training.stopped, out):
-            say(console, sentence)
-        try:
-            train_model(prepared, console, out)
-        except KeyboardInterrupt:
-            say(console, f"Interrupted. {way_on(prepared.experiment, overwrite)}")
-            raise typer.Exit(130) from None
-        except LostRankError as error:
-            say(console, f"{error} {way_on(prepared.experiment, overwrite)}")
-            raise typer.Exit(1) from None
-        except DiskFullError as error:
-            raise DiskFullError(f"{error} {way_on(prepared.experiment, overwrite)}") from error
+    prepare = partial(
+        prepared_training,
+        task,
+        values,
+        source,
+        out,
+        launch,
+        device,
+        console,
+        resuming=resuming,
+        overwrite=overwrite,
+    )
+    try:
+        with joined(launch, device) as group:
+            set_up(device, threads)
+            ranks = Ranks(group)
+            check_alike(ranks, values, resuming=resuming, overwrite=overwrite)
+            if ranks.number > 0:
+                fit(follow(task, ranks, device))
+            else:
+                train_here(lead(ranks, prepare), console, out, overwrite=overwrite)
+    except LostRankError as error:
+        say(console, f"{error} The same command with --resume goes on.")
+        raise typer.Exit(1) from None
+
+
+def train_here(
+    prepared: Prepared[E, D, M], console: Console, out: Path, *, overwrite: bool
+) -> None:
+    """Take a training to its end in its folder, and say how it goes on if it is interrupted."""
+    for sentence in remarks(prepared.experiment, prepared.training.stopped, out):
+        say(console, sentence)
+    try:
+        train_model(prepared, console, out)
+    except KeyboardInterrupt:
+        say(console, f"Interrupted. {way_on(prepared.experiment, overwrite)}")
+        raise typer.Exit(130) from None
+    except DiskFullError as error:
+        raise DiskFullError(f"{error} {way_on(prepared.experiment, overwrite)}") from error
 
 
 def prepared_training(
