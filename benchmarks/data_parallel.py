@@ -34,7 +34,9 @@ from beamlearn.training.trainer import Training
 
 ENGLISH, SOUNDS = "ud-english-ewt/{}.conllu.gz", "g2p-sigmorphon2021/eng_us.{}.tsv.gz"
 FILES = {"tag": ENGLISH, "parse": ENGLISH, "transduce": SOUNDS}
-MODELS: Mapping[str, Mapping[str, Any]] = {"transduce": {"transducer": {"model": "transformer"}}}
+MODELS: Mapping[str, Mapping[str, Any]] = {
+    "transduce": {"transducer": {"model": "transformer", "length_extra": 20}}
+}
 BATCHES, TIMED = (32, 128), 1000
 """The sizes of batches, and the number of examples that they are drawn from."""
 ROUNDS, WARM = 5, 2
@@ -73,7 +75,11 @@ def cut(data: Path, folder: Path, task: str, examples: int) -> list[str]:
 
 def trained(task: str, files: Sequence[str], out: Path, processes: int, *, kill: bool) -> Launcher:
     """Train as the command line does, maybe with processes that are killed and restarted."""
-    model = ["--model=transformer"] if task == "transduce" else []
+    model = [
+        f"--{name.replace('_', '-')}={value}"
+        for group in MODELS.get(task, {}).values()
+        for name, value in group.items()
+    ]
     command = ["-m", "beamlearn", "train", task, *files, f"--out={out}", *model, *SMALL]
     launcher = torchrun(processes, *command, restarts=3 if kill else 0)
     for rank, lines in KILLS if kill else ():
@@ -113,13 +119,15 @@ def same_bytes(data: Path, folder: Path) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for task in FILES:
         files = cut(data, folder, task, FEW)
+        launchers = {}
         for processes, kill in ((1, False), (2, False), (4, False), (2, True)):
             out = folder / f"{task}-{processes}-{kill}"
-            if trained(task, files, out, processes, kill=kill).wait() != 0:
+            launchers[out] = processes, kill, trained(task, files, out, processes, kill=kill)
+        for out, (processes, kill, launcher) in launchers.items():
+            if launcher.wait() != 0:
                 raise RuntimeError(f"{task} on {processes} processes failed.")
-            killed = len(KILLS) if kill else 0
-            rows.append({"task": task, "processes": processes, "killed": killed})
-            rows[-1]["digest"] = digest(out)
+            killed, found = len(KILLS) if kill else 0, digest(out)
+            rows.append({"task": task, "processes": processes, "killed": killed, "digest": found})
             print(rows[-1], file=sys.stderr, flush=True)
     return rows
 
