@@ -48,7 +48,7 @@ def test_fit_shows_every_event_to_every_watcher_and_ends_with_the_best(monkeypat
     def found(cost):
         return Evaluation(cost, none.float(), none)
 
-    monkeypatch.setattr(module, "evaluate", lambda *_, **__: found(next(costs)))
+    monkeypatch.setattr(module, "evaluate_together", lambda *_, **__: found(next(costs)))
     steps, seen, states = training(epochs=3), ([], []), []
 
     def first(watched, event):

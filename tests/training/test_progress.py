@@ -49,7 +49,6 @@ def round_of(number, losses=(2.0, 4.0), increases=(1, 0), steps=(3, 1)):
         width=3,
         beta=None,
         gradient_norm=1.0,
-        trajectory=None,
     )
 
 

@@ -163,11 +163,11 @@ def test_widths_of_a_ramp_are_those_of_the_rounds():
 def test_validation_is_with_the_final_width_and_without_dropout(monkeypatch):
     calls = []
 
-    def spy(batches, task, scorer, width, final_width):
+    def spy(batches, task, scorer, width, final_width, ranks):
         calls.append(width)
         return evaluation(1.0)
 
-    monkeypatch.setattr(module, "evaluate", spy)
+    monkeypatch.setattr(module, "evaluate_together", spy)
     run(training(width="1:3", epochs=2))
     assert calls == [3, 3]
 
@@ -179,7 +179,7 @@ def evaluation(cost):
 
 def test_the_weights_of_a_warm_start_are_kept_if_training_makes_them_worse(monkeypatch):
     left = iter([1.0, 3.0, 2.0])
-    monkeypatch.setattr(module, "evaluate", lambda *_, **__: evaluation(next(left)))
+    monkeypatch.setattr(module, "evaluate_together", lambda *_, **__: evaluation(next(left)))
     steps = training(epochs=2, warm=True)
     before = {name: value.clone() for name, value in steps.scorer.state_dict().items()}
     found = [event for event in steps if isinstance(event, Validation)]
@@ -241,7 +241,7 @@ def test_across_the_border_of_two_phases_it_goes_on_to_the_same_weights():
 
 def test_the_judge_chooses_the_epoch_and_the_cost_decides_between_equals(monkeypatch):
     costs, losses = iter([5.0, 1.0, 4.0, 3.0]), iter([0.5, 0.6, 0.4, 0.4])
-    monkeypatch.setattr(module, "evaluate", lambda *_, **__: evaluation(next(costs)))
+    monkeypatch.setattr(module, "evaluate_together", lambda *_, **__: evaluation(next(costs)))
     steps = training(epochs=4, patience=0, judge=lambda _: Judgment(next(losses)))
     found = [event for event in steps if isinstance(event, Validation)]
     assert [event.best for event in found] == [True, False, True, True]
@@ -260,7 +260,7 @@ def test_the_judge_chooses_the_epoch_and_the_cost_decides_between_equals(monkeyp
 )
 def test_early_stopping(monkeypatch, costs, patience, epochs):
     left = iter(costs)
-    monkeypatch.setattr(module, "evaluate", lambda *_, **__: evaluation(next(left)))
+    monkeypatch.setattr(module, "evaluate_together", lambda *_, **__: evaluation(next(left)))
     steps = training(epochs=5, patience=patience)
     events, states = [], []
     for event in steps:
@@ -279,7 +279,7 @@ def test_early_stopping(monkeypatch, costs, patience, epochs):
 def test_patience_survives_going_back(monkeypatch):
     costs = [3.0, 4.0, 5.0, 6.0]
     left = iter(costs)
-    monkeypatch.setattr(module, "evaluate", lambda *_, **__: evaluation(next(left)))
+    monkeypatch.setattr(module, "evaluate_together", lambda *_, **__: evaluation(next(left)))
     steps = training(epochs=9, patience=3)
     for event in steps:
         if isinstance(event, Validation) and event.epoch == 2:

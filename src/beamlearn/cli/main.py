@@ -2,6 +2,8 @@
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from functools import lru_cache
 from importlib.metadata import version as installed_version
 from typing import Annotated, Any
@@ -22,6 +24,7 @@ from .help import PlainCommand, in_order
 from .inspect import inspect
 from .predict import predict
 from .report import report
+from .torchrun import Launch
 from .train import train_group
 
 SUMMARY = "Learn beam search policies by imitation: the beam is part of the model."
@@ -79,21 +82,34 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run a command and return its exit status."""
-    console = Console(stderr=True)
+    """Run a command and return its exit status.
+
+    Of several processes that share a training, only the first one shows what all of them know.
+    """
+    console = Console(file=sys.stderr)
+    silent = arguments[:1] == ["train"] and not Launch.here().speaks
     commands = commands_with(tuple(TASKS.values()))
     try:
-        commands.main(arguments, prog_name="beamlearn")
+        with muted() if silent else nullcontext():
+            commands.main(arguments, prog_name="beamlearn")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except ValueError as error:
         flags, training = flags_of(commands, arguments), training_flags(commands, arguments)
-        return fail(console, error, with_flags(error, flags, arguments, training), 2)
+        told = with_flags(error, flags, arguments, training)
+        return 2 if silent else fail(console, error, told, 2)
     except OSError as error:
         return fail(console, error, of_the_system(error), 1)
     except Exception as error:
         return fail(console, error, f"{type(error).__name__}: {error}", 1)
     return 0
+
+
+@contextmanager
+def muted() -> Iterator[None]:
+    """Show nothing of what is printed."""
+    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        yield
 
 
 def of_the_system(error: OSError) -> str:

@@ -111,6 +111,7 @@ class BeamEstimator(BaseEstimator, ABC, Generic[Given, Right, Output, Way, Told]
     roll_outs: int = LEARNING.roll_outs
     epochs: int = LEARNING.epochs
     batch_size: int = LEARNING.batch_size
+    shards: int = LEARNING.shards
     reduction: Literal["sum", "mean"] = LEARNING.reduction
     optimizer: Literal["adam", "gradient", "leader"] = LEARNING.optimizer
     learning_rate: float | None = LEARNING.learning_rate

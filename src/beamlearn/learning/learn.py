@@ -1,30 +1,32 @@
 """LEARN (Algorithm 2): the meta-algorithm, as a generator of rounds."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
-from math import isfinite
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import torch
+import torch.distributed as dist
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from ..check import by_name, check_width
-from ..losses import AnyLoss, log_loss_neighbors, name_of, with_options
+from ..check import UsageError, by_name, check_width
+from ..losses import AnyLoss
 from ..losses.baselines import SURROGATES
 from ..plural import counted
-from ..search.beam import initial_beam
 from ..search.check_tensors import NotFiniteError
 from ..search.oracle import Oracle as CompletionCosts
 from ..search.scorer import ParallelScorer, Scorer
 from ..search.space import Finish, SearchSpace
-from ..strategies import Interpolate, Oracle, Strategy, as_strategy
-from .collect import beam_trajectory
+from ..strategies import Interpolate, Strategy, as_strategy
 from .denormals import flush_denormals
-from .not_finite import bad_gradient, bad_loss, bad_neighbor
+from .gradient import Gradient
+from .incurred import Incurred, incur
+from .ranks import Ranks
+from .shards import Shards
+from .shared_gradient import SharedGradient
 from .trajectory import Reduction, Trajectory
 
 Example = TypeVar("Example")
@@ -62,11 +64,16 @@ class Round:
     """The probability of following the oracle, where the strategy interpolates."""
     gradient_norm: float
     """Before clipping."""
-    trajectory: Trajectory | None
-    """The visited beams, with `trajectories=True`."""
+    trajectories: tuple[Trajectory, ...] = ()
+    """The visited beams, with `trajectories=True`; one for each shard of this process."""
     likelihoods: Float[Tensor, " batch"] | None = None
     """Minus the log-likelihood of each oracle's path, with a `beam_weight`."""
     beam_weight: float | None = None
+
+    @property
+    def trajectory(self) -> Trajectory | None:
+        """The visited beams, if they were kept and the batch was not cut into shards."""
+        return self.trajectories[0] if len(self.trajectories) == 1 else None
 
     def __repr__(self) -> str:
         return (
@@ -74,10 +81,6 @@ class Round:
             f"mean loss {float(self.losses.mean()):.4g}, mean cost {float(self.costs.mean()):.4g}, "
             f"gradient norm {self.gradient_norm:.4g}>"
         )
-
-
-LIKELIHOOD = with_options(log_loss_neighbors, best="all")
-"""Along the oracle's path at width 1: minus the log-likelihood of the cheapest actions."""
 
 
 def learn(
@@ -100,6 +103,9 @@ def learn(
     first_round: int = 1,
     trajectories: bool = False,
     replay: bool | None = None,
+    shards: int = 1,
+    seed: int = 0,
+    group: "dist.ProcessGroup | None" = None,
 ) -> Iterator[Round]:
     """Yield one `Round` per batch, after theta_t has become theta_{t+1}.
 
@@ -121,6 +127,13 @@ def learn(
     `replay` says whether gradients go through one parallel pass over the visited nodes (the
     default for a `ParallelScorer`) or through the steps of the search.
 
+    With several `shards` S, each batch, a list, is cut into `batch[s::S]` for s = 0, ..., S - 1.
+    Dropout and the coins of a shard are drawn from `seed`, the round and s: `generator` is seeded
+    for each. Gradients of shards are added up in a fixed tree. `group` is a process group of
+    torch.distributed whose size divides S: every process is given the same arguments, computes
+    its share of the shards, and comes to the same weights as one process alone, to the last bit.
+    Without a group there is no other process, even if torch.distributed is in use.
+
     A score, cost, loss or gradient that is NaN or infinite ends the training before it reaches the
     weights, with a ValueError that names the round, the example (its place in the batch, from 0
     on) and, for a gradient, the parameter.
@@ -141,17 +154,23 @@ def learn(
     width_at = width if callable(width) else (lambda _: width)
     weight_at = beam_weight if callable(beam_weight) else (lambda _: beam_weight)
     replay = isinstance(scorer, ParallelScorer) if replay is None else replay
-    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    ranks = Ranks(group)
+    cut = Shards(shards, seed, ranks.count, ranks.number)
+    shared = SharedGradient(cut, ranks, generator, keep=trajectories)
     check_width(width_at(first_round))
+    check_unwrapped(scorer)
+    ranks.check_weights(scorer)
     for number, batch in enumerate(batches, first_round):
         with flush_denormals(), naming_round(number):
+            weight = weight_at(number)
             collect = partial(
-                incur,
+                incur_losses,
+                task=task,
                 scorer=scorer,
                 loss=loss,
                 strategy=strategy,
                 width=width_at(number),
-                weight=weight_at(number),
+                weight=weight,
                 final_width=final_width,
                 reduction=reduction,
                 oracle=oracle,
@@ -160,103 +179,30 @@ def learn(
                 generator=generator,
                 replay=replay,
             )
-            incurred = collect(task.space(batch))
-            optimizer.zero_grad()
-            value = differentiate(incurred.total)
-            norm = clip_gradient(parameters, clip)
-            if not isfinite(value + norm):
-                each = [[example] for example in batch] if isinstance(batch, Sequence) else []
-                alone = (collect(task.space(example)).total for example in each)
-                raise incurred.bad_loss(loss) or bad_gradient(scorer, parameters, alone)
+            gradient = Gradient(collect, scorer, optimizer, loss)
+            if shards > 1:
+                outcome, norm = shared.of(gradient, batch, number, clip)
+            else:
+                incurred, norm = gradient.of(batch, clip=clip)
+                outcome = incurred.outcome(keep=trajectories)
+                del incurred  # free this trajectory before the next one is collected
             optimizer.step()
         if scheduler is not None:
             scheduler.step()
-        beta = strategy.at(number) if isinstance(strategy, Interpolate) else None
-        done = incurred.round(number, norm, beta, trajectories=trajectories)
-        del incurred  # free this trajectory before the next one is collected
-        yield done
-
-
-@dataclass(frozen=True)
-class Incurred:
-    """The losses of a round, with their gradient."""
-
-    path: Trajectory
-    losses: Float[Tensor, " batch"]
-    """Along the path."""
-    likelihoods: Float[Tensor, " batch"] | None
-    weight: float | None
-    """That of the losses, beside likelihoods."""
-
-    @property
-    def total(self) -> Float[Tensor, " batch"]:
-        """What the update is to lower."""
-        if self.likelihoods is None or self.weight is None:
-            return self.losses
-        return self.likelihoods + self.weight * self.losses if self.weight else self.likelihoods
-
-    def bad_loss(self, loss: AnyLoss) -> NotFiniteError | None:
-        """The error for the first loss that is not finite, or for the number that made it so."""
-        name = f"the loss {name_of(loss)!r}"
-        found = bad_neighbor(self.path.transitions) or bad_loss(self.losses, name)
-        if found is not None or self.likelihoods is None:
-            return found
-        return bad_loss(self.likelihoods, "the likelihood")
-
-    def round(
-        self, number: int, gradient_norm: float, beta: float | None, *, trajectories: bool
-    ) -> Round:
-        """What is known of the round after its update."""
-        path = self.path
-        return Round(
+        yield Round(
             number=number,
-            losses=self.losses.detach(),
-            costs=path.final_costs,
-            optima=path.oracle.initial(),
-            increases=path.increases,
-            on_policy=path.on_policy,
-            steps=path.steps,
-            width=path.width,
-            beta=beta,
-            gradient_norm=gradient_norm,
-            trajectory=path.detach() if trajectories else None,
-            likelihoods=None if self.likelihoods is None else self.likelihoods.detach(),
-            beam_weight=self.weight,
+            **outcome.columns,
+            width=outcome.width,
+            beta=strategy.at(number) if isinstance(strategy, Interpolate) else None,
+            gradient_norm=norm,
+            trajectories=outcome.paths,
+            beam_weight=weight,
         )
 
 
-def incur(
-    space: SearchSpace[Any],
-    scorer: Scorer,
-    loss: AnyLoss,
-    strategy: Strategy,
-    width: int,
-    *,
-    weight: float | None,
-    final_width: int,
-    reduction: Reduction,
-    oracle: CompletionCosts | None,
-    **collection: Any,
-) -> Incurred:
-    """Collect the trajectories of a round and compute their losses.
-
-    Without a `weight` there is one trajectory, that of the strategy; with 0, that of the oracle
-    alone, for its likelihood; otherwise both. What the scorer and the oracle compute once per
-    example is shared.
-    """
-    if weight is not None and not weight >= 0:
-        raise ValueError(f"`beam_weight` must be at least 0, got {weight}.")
-    start, oracle = initial_beam(space, scorer), oracle or space.oracle()
-    collect = partial(beam_trajectory, space, scorer, start=start, **collection)
-    likelihoods = None
-    if weight is not None:
-        right = collect(width=1, strategy=Oracle(), oracle=oracle.right_path(space))
-        likelihoods = right.losses(LIKELIHOOD, reduction)
-        if weight == 0:
-            return Incurred(right, likelihoods, likelihoods, weight)
-    path = collect(width=width, strategy=strategy, final_width=final_width, oracle=oracle)
-    losses = path.losses(loss, strategy.reduction or reduction)
-    return Incurred(path, losses, likelihoods, weight)
+def incur_losses(batch: Any, task: Task, **choices: Any) -> Incurred:
+    """Collect the trajectories of some examples and compute their losses."""
+    return incur(task.space(batch), **choices)
 
 
 @contextmanager
@@ -268,35 +214,13 @@ def naming_round(number: int) -> Iterator[None]:
         raise error.in_round(number) from error
 
 
-def differentiate(losses: Float[Tensor, " batch"]) -> float:
-    """Compute the gradient of the mean of the losses; return the mean."""
-    check_differentiable(losses)
-    mean = losses.mean()
-    mean.backward()
-    return float(mean.detach())
-
-
-def check_differentiable(losses: Float[Tensor, " batch"]) -> None:
-    """Refuse losses that no update can be computed from."""
-    if losses.numel() == 0:
-        raise ValueError("Each batch must hold at least one example, got an empty batch.")
-    if not losses.requires_grad:
-        raise ValueError(
-            "`scorer` must compute scores that depend on its parameters, got scores without a "
-            "gradient; use parameters that require one, outside `torch.no_grad()`."
+def check_unwrapped(scorer: nn.Module) -> None:
+    """Refuse a scorer in a wrapper that would average gradients behind the back of `learn`."""
+    if isinstance(scorer, nn.DataParallel | nn.parallel.DistributedDataParallel):
+        raise UsageError(
+            f"`scorer` must be a scorer by itself, got one in a {type(scorer).__name__}; pass the "
+            "scorer inside, with `shards` and `group`."
         )
-
-
-def clip_gradient(parameters: Sequence[Tensor], clip: float | None) -> float:
-    """The norm of all gradients together, before they are clipped to `clip` if it is given.
-
-    If it is not finite, they stay as they are.
-    """
-    if clip is not None:
-        with suppress(RuntimeError):  # what is not finite is left for the norm below to show
-            return float(nn.utils.clip_grad_norm_(parameters, clip, error_if_nonfinite=True))
-    norms = [p.grad.norm() for p in parameters if p.grad is not None]
-    return float(torch.stack(norms).norm()) if norms else 0.0
 
 
 def minibatches(

@@ -27,6 +27,11 @@ class NotFiniteError(ValueError):
         """The same, with the round of training in which it was found."""
         return NotFiniteError(self.what, f"in round {number} {self.found}", self.remedy)
 
+    def in_shard(self, number: int, shards: int) -> "NotFiniteError":
+        """The same, with the part of the batch that its example is in."""
+        where = f"in shard {number} of {shards}"
+        return NotFiniteError(self.what, f"{where} {self.found}", self.remedy)
+
 
 def check_best_scores(best: Float[Tensor, " batch"], examples: Int[Tensor, " batch"]) -> None:
     """Refuse NaN and +inf, which sort first, and beams without neighbors, which show as -inf."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic
+from typing import Any, Generic
 
 from torch import Tensor
 
@@ -243,9 +243,14 @@ def read_experiment(task: TaskSpec[E, D, M], run: Run) -> E:
             f"{run.path / CONFIG}: `task` must be {task.name!r}, got {name!r}; give the folder of "
             "another run."
         )
+    return experiment_in(task, run.config, str(run.path / CONFIG))
+
+
+def experiment_in(task: TaskSpec[E, D, M], config: Mapping[str, Any], source: str) -> E:
+    """The experiment in the config.json of a run."""
     beside = (TRAIN, VALIDATION)
-    config = {name: value for name, value in run.config.items() if name not in beside}
-    return parse(task.experiment, task.experiment.upgraded(config), str(run.path / CONFIG))
+    settings = {name: value for name, value in config.items() if name not in beside}
+    return parse(task.experiment, task.experiment.upgraded(settings), source)
 
 
 def read_model(task: TaskSpec[E, D, M], run: Run, experiment: E, device: str) -> M:

@@ -6,6 +6,7 @@ from typing import Any
 from ..evaluation.evaluate import on_policy_losses
 from ..learning.iterates import State
 from ..learning.learn import Round
+from ..learning.trajectory import Trajectory
 from ..tasks.experiment import first_model, put_weights, read_again, training_of
 from ..training.batches import batches_of
 from ..training.trainer import Training
@@ -31,12 +32,12 @@ def hindsight_of_run(
 ) -> Hindsight:
     """The best policy on the run's own trajectories, which are collected again."""
     training = rebuild_training(certified_run, trajectories=True)
-    paths = []
+    paths: list[Trajectory] = []
     last = certified_run.logged.rounds[-1]
     for event in training:
-        if isinstance(event, Round) and event.trajectory is not None:
+        if isinstance(event, Round):
             certified_run.check_round(event.number, event.losses.tolist())
-            paths.append(event.trajectory)
+            paths += event.trajectories
             on_round(event.number, last)
             if event.number == last:
                 break

@@ -167,6 +167,9 @@ class Learning(Settings):
     """Number of passes over the training data."""
     batch_size: Annotated[int, Field(ge=1)] = 32
     """Number of examples per update."""
+    shards: Annotated[int, Field(ge=1)] = 1
+    """Number of parts that each batch is cut into. As many processes as divide it can share the
+    training, and come to the same result."""
     reduction: Literal["sum", "mean"] = "sum"
     """Whether to add up or average the losses along a trajectory."""
     optimizer: Literal["adam", "gradient", "leader"] = "adam"

@@ -6,15 +6,20 @@ from math import cos, pi
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
 
-from ..evaluation.evaluate import Evaluation, evaluate
+from ..evaluation.evaluate import Evaluation
+from ..evaluation.evaluate_together import evaluate_together
 from ..evaluation.metric import Metric
 from ..learning.iterates import Average, Reservoir, join_states, split_states
 from ..learning.learn import BestOnValidation, Round, Task, learn, minibatches
+from ..learning.message import pack, unpack
 from ..learning.optimizers import FollowTheLeader, ProjectedGradient, project
-from ..learning.seeds import seed_of
+from ..learning.ranks import Ranks
+from ..learning.seeds import seed_of, seeded_devices
+from ..learning.shards import check_shards
 from ..search.check_tensors import NotFiniteError
 from ..search.scorer import Scorer
 from .batches import batches_of
@@ -106,6 +111,22 @@ class Training:
         self.validated = -1 if warm else 0
         """The last epoch that was validated; -1 until those of a warm start are."""
         self.stopped = False
+        self.ranks = Ranks()
+        """The processes that share this training; see `join`."""
+
+    def join(self, group: "dist.ProcessGroup | None") -> None:
+        """Share rounds and validations with the other processes of a group.
+
+        Each of them has built its training alike. All go on from the state of the first one.
+        """
+        self.ranks = Ranks(group)
+        check_shards(self.settings.shards, self.ranks.count)
+        if self.ranks.count == 1:
+            return
+        first = self.ranks.number == 0
+        state = self.ranks.broadcast(pack(*self.state()) if first else b"")
+        if not first:
+            self.restore(*unpack(state))
 
     def __iter__(self) -> Iterator[Round | Validation]:
         events = self._events()
@@ -155,6 +176,9 @@ class Training:
             generator=coins,
             first_round=self.round + 1,
             trajectories=self.trajectories,
+            shards=self.settings.shards,
+            seed=self.settings.seed,
+            group=self.ranks.group,
         )
         for _ in batches:
             self.prepare_round(coins)
@@ -199,14 +223,17 @@ class Training:
 
     def _validate(self) -> Validation:
         settings = self.settings
-        found = evaluate(
+        self.ranks.check_weights(self.scorer)
+        found = evaluate_together(
             self.validation,
             self.task,
             self.scorer,
             settings.decoding_width,
             final_width=settings.final_width,
+            ranks=self.ranks,
         )
-        judged = self.judge(found)
+        with self.ranks.agreeing():
+            judged = self.judge(found)
         loss = judged.loss if settings.final_width == 1 else found.cost
         best = self.best.offer(loss, found.cost)
         patience = self.settings.patience or self.settings.epochs
@@ -304,10 +331,3 @@ def optimizer_of(settings: Learning, scorer: Scorer) -> torch.optim.Optimizer:
         project(learned, settings.radius)
     online = ProjectedGradient if settings.optimizer == "gradient" else FollowTheLeader
     return online(learned, lr=settings.first_rate, radius=settings.radius)
-
-
-def seeded_devices(scorer: Scorer) -> tuple[str, list[int]]:
-    """The accelerators, by kind and number, whose random state `torch.manual_seed` changes."""
-    kinds = {parameter.device.type for parameter in scorer.parameters()} - {"cpu"}
-    kind = min(kinds, default="cuda")
-    return kind, list(range(torch.get_device_module(kind).device_count()))

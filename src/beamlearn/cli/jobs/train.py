@@ -1,5 +1,6 @@
 """What `beamlearn train` does."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -11,19 +12,24 @@ from rich.console import Console
 
 from ...comparison.results import ABOUT
 from ...data.atomic import DiskFullError
+from ...learning.ranks import LostRankError, Ranks
+from ...learning.shards import check_shards
 from ...tasks.decoding_width import TOLERANCE, MeasuredWidths, measure_widths
 from ...tasks.experiment import Prepared, begin, read_experiment, resume
 from ...tasks.settings import Experiment
+from ...tasks.sharing import follow, lead
 from ...tasks.task import D, E, M, Report, TaskSpec
 from ...training.progress import Display
-from ...training.run import Run, left_aside, replacing
+from ...training.run import CONFIG, Run, left_aside, replacing
 from ...training.settings import SettingsError, parse
 from ...training.trainer import fit
 from ..console import say
 from ..program import program
 from ..settings import check_free
+from ..torchrun import Launch
 from .diagnose import closing_line
 from .evaluate import cell
+from .processes import joined
 from .setup import set_up
 
 
@@ -40,17 +46,38 @@ def train(
     quiet: bool,
 ) -> None:
     """Begin a training, or go on with one, and take it to its end."""
-    console = Console(stderr=True, quiet=quiet)
-    set_up(device, threads)
-    check_overwriting(out, values, resuming=resuming, overwrite=overwrite)
-    if resuming and (out.exists() or "train" not in values["data"]):
-        check_unchanged(task, out, values, source)
-        prepared = resume(task, out, device, report=partial(say, console))
-    else:
-        check_free(out, ABOUT, "a comparison")
-        experiment = parse(task.experiment, values, source)
-        with replacing(out) if overwrite and occupied(out) else nullcontext():
-            prepared = begin(task, experiment, out, device)
+    launch = Launch.here()
+    console = Console(stderr=True, quiet=quiet or not launch.speaks)
+    prepare = partial(
+        prepared_training,
+        task,
+        values,
+        source,
+        out,
+        launch,
+        device,
+        console,
+        resuming=resuming,
+        overwrite=overwrite,
+    )
+    try:
+        with joined(launch, device) as group:
+            set_up(device, threads)
+            ranks = Ranks(group)
+            check_alike(ranks, values, resuming=resuming, overwrite=overwrite)
+            if ranks.number > 0:
+                fit(follow(task, ranks, device))
+            else:
+                train_here(lead(ranks, prepare), console, out, overwrite=overwrite)
+    except LostRankError as error:
+        say(console, f"{error} The same command with --resume goes on.")
+        raise typer.Exit(1) from None
+
+
+def train_here(
+    prepared: Prepared[E, D, M], console: Console, out: Path, *, overwrite: bool
+) -> None:
+    """Take a training to its end in its folder, and say how it goes on if it is interrupted."""
     for sentence in remarks(prepared.experiment, prepared.training.stopped, out):
         say(console, sentence)
     try:
@@ -60,6 +87,57 @@ def train(
         raise typer.Exit(130) from None
     except DiskFullError as error:
         raise DiskFullError(f"{error} {way_on(prepared.experiment, overwrite)}") from error
+
+
+def prepared_training(
+    task: TaskSpec[E, D, M],
+    values: dict[str, Any],
+    source: str,
+    out: Path,
+    launch: Launch,
+    device: str,
+    console: Console,
+    *,
+    resuming: bool,
+    overwrite: bool,
+) -> Prepared[E, D, M]:
+    """The training that is asked for, in its folder."""
+    check_overwriting(out, values, launch, resuming=resuming, overwrite=overwrite)
+    if goes_on(out, values, launch, resuming=resuming):
+        check_unchanged(task, out, values, source)
+        check_shareable(read_experiment(task, Run.open(out)), launch)
+        return resume(task, out, device, report=partial(say, console))
+    check_free(out, ABOUT, "a comparison")
+    experiment = parse(task.experiment, values, source)
+    check_shareable(experiment, launch)
+    with replacing(out) if overwrite and occupied(out) else nullcontext():
+        return begin(task, experiment, out, device)
+
+
+def goes_on(out: Path, values: Mapping[str, Any], launch: Launch, *, resuming: bool) -> bool:
+    """Is there a training to go on with? After a restart by torchrun, without being asked to."""
+    if launch.restarts > 0:
+        return (out / CONFIG).exists()
+    return resuming and (out.exists() or "train" not in values["data"])
+
+
+def check_alike(ranks: Ranks, values: Mapping[str, Any], **asked: bool) -> None:
+    """Refuse commands that are not the same in all processes."""
+    ranks.check_equal(
+        json.dumps([values, asked], sort_keys=True, default=str),
+        "All processes must be started with the same options",
+        "give them the same on all machines",
+    )
+
+
+def check_shareable(experiment: Experiment, launch: Launch) -> None:
+    """Refuse a training that so many processes cannot share."""
+    check_shards(experiment.learning.shards, launch.processes)
+    if launch.processes > 1 and piped(experiment):
+        raise SettingsError(
+            f"`train` and `dev` must be files if {launch.processes} processes read them, got "
+            "standard input; write it to a file first."
+        )
 
 
 def way_on(experiment: Experiment, overwrite: bool) -> str:
@@ -76,11 +154,16 @@ def occupied(out: Path) -> bool:
 
 
 def check_overwriting(
-    out: Path, values: Mapping[str, Any], *, resuming: bool, overwrite: bool
+    out: Path, values: Mapping[str, Any], launch: Launch, *, resuming: bool, overwrite: bool
 ) -> None:
     """Refuse to replace a run that is needed, or that an earlier command has set aside."""
     if overwrite and resuming:
         raise SettingsError("`resume` or `overwrite` can be given, got both; leave out one.")
+    if overwrite and launch.max_restarts > 0:
+        raise SettingsError(
+            "`overwrite` must be left out if torchrun may restart the training, as it would start "
+            f"over each time; delete {out} first, or leave out --max-restarts."
+        )
     start = values.get("warm_start")
     if overwrite and start is not None and Path(start).resolve() == out.resolve():
         raise SettingsError(

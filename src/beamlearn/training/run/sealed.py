@@ -1,14 +1,13 @@
 """A safetensors file with a note and a digest: what is read is what was written, or an error."""
 
-import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import safetensors.torch
-import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
+
+from ...data.tensors import digest, own
 
 SEAL = "beamlearn"
 """The one entry of the metadata, "<digest> <note>"; two would be written in random order, and
@@ -39,24 +38,3 @@ def unseal(path: Path) -> tuple[dict[str, Tensor], str]:
     if written != digest(mapped, note):
         raise DamagedError("its digest does not match its contents")
     return {name: own(tensor) for name, tensor in mapped.items()}, note
-
-
-def own(tensor: Tensor) -> Tensor:
-    """Copy a tensor to contiguous CPU memory that nothing else uses.
-
-    A tensor straight from a file may start at any address, and vectorized sums over it may be
-    rounded in another order than over the one that was saved.
-    """
-    return tensor.detach().clone(memory_format=torch.contiguous_format).cpu()
-
-
-def digest(tensors: Mapping[str, Tensor], note: str) -> str:
-    """SHA-256 over the note and every tensor's name, type, shape and bytes, in name order.
-
-    It finds accidents and edits; it is no signature, as anyone can compute it.
-    """
-    sha = hashlib.sha256(json.dumps(note).encode())
-    for name, tensor in sorted(tensors.items()):
-        sha.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
-        sha.update(tensor.flatten().view(torch.uint8).numpy().data)
-    return sha.hexdigest()
