@@ -11,7 +11,7 @@ from ..evaluation.evaluate import Evaluation
 from ..learning.iterates import Mixture, split_states
 from ..learning.seeds import seed_of
 from ..training.checkpointer import Checkpointer
-from ..training.run import CONFIG, MODEL, VOCABULARY, Policy, Run, RunError
+from ..training.run import CONFIG, MODEL, VOCABULARY, Policy, Run, RunError, Trace
 from ..training.settings import Learning, SettingsError, parse
 from ..training.trainer import Judgment, Training
 from .data import DataSet, read_split
@@ -48,10 +48,10 @@ def begin(
     training = training_of(task, model, train, dev, experiment.learning, warm=experiment.warm)
     config = {**experiment.model_dump(mode="json"), **fingerprints(train, dev)}
     run = Run.create(out, config, model.vocabulary())
-    prepared = Prepared(task, experiment, model, training, Checkpointer(run), dev)
-    with run.lock():
-        prepared.checkpointer.save(prepared.training)
-    return prepared
+    checkpointer = Checkpointer(run, left=Trace())
+    with checkpointer.held():
+        checkpointer.save(training)
+    return Prepared(task, experiment, model, training, checkpointer, dev)
 
 
 def resume(

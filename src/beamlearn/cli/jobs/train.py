@@ -137,7 +137,7 @@ def check_unchanged(
 def train_model(prepared: Prepared[E, D, M], console: Console, out: Path) -> None:
     """Train to the end, and measure the result on the validation set."""
     task, model, training = prepared.task, prepared.model, prepared.training
-    with prepared.checkpointer.run.lock():
+    with prepared.checkpointer.held():
         say(
             console,
             f"{task.describe_data(model, len(training.examples))}, "
