@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from threading import Event, Thread
-from typing import Any, Protocol, final
+from typing import Any, Protocol, final, runtime_checkable
 
 from .lost import LostWorkerError
 
@@ -12,6 +12,7 @@ LOOK = 2.0
 """How often, in seconds, jobs are asked whether they are done."""
 
 
+@runtime_checkable
 class Job(Protocol):
     """What is used of a job of submitit."""
 
@@ -28,6 +29,7 @@ class Job(Protocol):
         ...
 
 
+@runtime_checkable
 class Submitter(Protocol):
     """What is used of an executor of submitit."""
 
