@@ -23,6 +23,7 @@ from .trial import Trial
 
 Results = list[dict[str, Any]]
 """One report for each test width."""
+CACHE = "data.cache"
 ALONE = Lock()
 """Held by the entry that a process works at: random numbers belong to the process."""
 
@@ -169,8 +170,13 @@ def prepared_in(folder: Path, entry: Entry) -> Prepared[Any, Any, Any]:
     task = task_named(entry.experiment.task)
     if not (folder / CONFIG).exists():
         with suppress(OccupiedError):  # another process was faster
-            return begin(task, entry.experiment, folder, entry.device)
-    return resume(task, folder, entry.device)
+            return begin(task, entry.experiment, folder, entry.device, cache_in(folder.parent))
+    return resume(task, folder, entry.device, cache=cache_in(folder.parent))
+
+
+def cache_in(out: Path) -> Path:
+    """The folder for a large training file, which all entries share."""
+    return out / CACHE
 
 
 def trained(entry: Entry, prepared: Prepared[E, D, M]) -> Results:

@@ -20,10 +20,11 @@ from ...comparison.part import Part
 from ...comparison.plan import Plan, check_data, entry_name, plan
 from ...comparison.progress import Followed
 from ...comparison.results import CSV, TABLE, Comparison, collect, write_results
-from ...comparison.runner import CompareError, Entry
+from ...comparison.runner import CompareError, Entry, cache_in
 from ...comparison.runner import compare as run_entries
 from ...comparison.table import markdown, shown, words
 from ...data import atomic
+from ...data.kept import discard
 from ...engines import open_engine
 from ...plural import counted
 from ...tasks.task import D, E, M, TaskSpec
@@ -96,6 +97,8 @@ def compare(
     asked = shlex.join([program(), *sys.argv[1:]])
     found = collect(planned, out, examples, failed, values, asked)
     write_results(found, out, markdown(found))
+    if not failed:
+        discard(cache_in(out))
     tell(found, out, console)
     if failed:
         raise typer.Exit(1)

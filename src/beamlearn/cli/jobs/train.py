@@ -150,6 +150,7 @@ def train_model(prepared: Prepared[E, D, M], console: Console, out: Path) -> Non
         results = [report.to_json() for report in reports]
         metrics = {"task": task.name, "examples": len(prepared.validation), "results": results}
         prepared.checkpointer.run.save_metrics(metrics)
+        prepared.discard_cache()
     for sentence in validated(prepared, reports, measured):
         say(console, sentence)
     say(
