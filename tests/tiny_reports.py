@@ -52,7 +52,7 @@ def make_comparison(folder):
     widths = ("--widths", "2,3", "--test-widths", "1,2,3", "--epochs", 2)
     asked = ["compare", "tag", *given, *grid, *widths, *SMALL, "--out", out]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(beamlearn.comparison.runner, "workers", here)
+        patch.setattr(beamlearn.comparison.runner, "local_processes", here)
         patch.setattr("sys.argv", ["beamlearn", *map(str, asked)])
         assert beamlearn_run(*asked) == 0
     return out

@@ -12,6 +12,7 @@ from rich.console import Console
 from tiny import begin, conllu, part, sentences
 from tiny_pairs import pairs, tsv
 
+import beamlearn.cli.jobs.compare
 import beamlearn.comparison.runner
 from beamlearn.cli.jobs.compare import Board, planned_from
 from beamlearn.cli.main import run
@@ -37,7 +38,7 @@ CELLS = ["log_likelihood-1", "continue-2", "continue-upper_bound-2"]
 @pytest.fixture(autouse=True)
 def quick(no_shape_checks, monkeypatch):
     """In this process and without shape checks; tests/test_compare.py has the processes."""
-    monkeypatch.setattr(beamlearn.comparison.runner, "workers", here)
+    monkeypatch.setattr(beamlearn.comparison.runner, "local_processes", here)
 
 
 @contextmanager
@@ -83,7 +84,7 @@ def compared(data, module_without_shape_checks, tmp_path_factory):
     """A comparison that is done."""
     out = tmp_path_factory.mktemp("compared") / "out"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(beamlearn.comparison.runner, "workers", here)
+        patch.setattr(beamlearn.comparison.runner, "local_processes", here)
         assert compare_tag(data, out) == 0
     return out
 
@@ -167,7 +168,7 @@ def test_interrupted_it_says_how_to_go_on(data, tmp_path, monkeypatch, capsys):
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr(beamlearn.comparison.runner, "workers", interrupted)
+    monkeypatch.setattr(beamlearn.comparison.runner, "local_processes", interrupted)
     assert compare_tag(data, tmp_path / "out") == 130
     assert "Interrupted. The same command goes on." in capsys.readouterr().err
 
@@ -481,3 +482,65 @@ def test_the_page_on_comparing_works_as_printed(compared, tmp_path, monkeypatch,
     printed = capsys.readouterr().out.splitlines()
     assert printed[0].split()[0] in CELLS
     assert len(printed) == 5
+
+
+def test_parts_together_come_to_the_same_table(compared, data, tmp_path, capsys):
+    """Each part trains its share and writes no table; then the same command makes it."""
+    given = [*options(data, TAGGER, LEARNING, GRID), "--out", tmp_path]
+    for number, share in ((1, 2), (2, 2), (3, 1), (4, 1)):
+        assert beamlearn_compare("tag", *given, "--part", f"{number}/4") == 0
+        told = capsys.readouterr()
+        trainings = "1 of 1 training" if share == 1 else "2 of 2 trainings"
+        assert f"Part {number}/4: {trainings} done in {tmp_path}. When all" in told.err
+        assert not told.out
+        assert not (tmp_path / "table.md").exists()
+    before = files(tmp_path)
+    assert beamlearn_compare("tag", *given) == 0
+    assert {path: files(tmp_path)[path] for path in before} == before
+    assert (tmp_path / "table.md").read_text() == (compared / "table.md").read_text()
+
+
+def test_a_part_that_fails_says_so(data, tmp_path, capsys):
+    given = [*options(data, TAGGER, LEARNING, GRID), "--out", tmp_path]
+    (tmp_path / "continue-2-seed0").write_text("in the way")
+    assert beamlearn_compare("tag", *given, "--part", "2/6") == 1
+    told = capsys.readouterr().err
+    assert "continue-2-seed0 failed: " in told
+    assert "Part 2/6: 0 of 1 training done" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--part", "5/4"], "--part must be the number of a part and how many there are"),
+        (["--engine", "slurm", "--processes", "2"], "--processes goes with --engine processes, go"),
+        (["--engine", "dusk:x"], "There is no engine called 'dusk'. Did you mean 'dask'?"),
+        (["--engine", "dask"], "--engine dask needs the address of a scheduler, got none"),
+        (["--engine", "slurm"], "--engine slurm needs the commands of SLURM, but there is no srun"),
+    ],
+)
+def test_wrong_parts_and_engines_are_refused(
+    data, tmp_path, capsys, monkeypatch, arguments, message
+):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    given = [*options(data, TAGGER, LEARNING, GRID), "--out", tmp_path / "out"]
+    assert beamlearn_compare("tag", *given, *arguments) == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert "Traceback" not in told
+
+
+def test_an_engine_does_the_work(compared, data, tmp_path, monkeypatch):
+    opened = []
+
+    @contextmanager
+    def engine(name, jobs):
+        opened.append((name, jobs))
+        with ThreadPoolExecutor(2) as pool:  # one entry at a time all the same
+            yield pool
+
+    monkeypatch.setattr(beamlearn.cli.jobs.compare, "open_engine", engine)
+    given = [*options(data, TAGGER, LEARNING, GRID), "--out", tmp_path]
+    assert beamlearn_compare("tag", *given, "--engine", "dask:tcp://here:1") == 0
+    assert opened == [("dask:tcp://here:1", tmp_path / "slurm")]
+    assert (tmp_path / "table.md").read_text() == (compared / "table.md").read_text()

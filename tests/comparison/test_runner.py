@@ -1,4 +1,7 @@
 import json
+import shutil
+from concurrent.futures import CancelledError, Executor, Future
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from multiprocessing import active_children
 
@@ -6,8 +9,10 @@ import pytest
 import torch
 from tiny import begin, conllu, contents, experiment, finish, load, part, sentences
 
+from beamlearn.comparison import runner, trial
 from beamlearn.comparison.runner import CompareError, Entry, compare, run_entry
 from beamlearn.evaluation.error_profile import ErrorProfile
+from beamlearn.tasks import experiment as experiments
 from beamlearn.tasks.decoding import evaluated
 from beamlearn.tasks.tagging.task import TAGGING
 from beamlearn.training.run import RunError
@@ -173,3 +178,119 @@ def test_who_stops_early_leaves_no_process_behind(tmp_path):
     assert next(found)[0].name == "short"
     found.close()
     assert not active_children()
+
+
+class Inline(Executor):
+    """Works at once, in this process; `troubles` come first, one for each submission."""
+
+    def __init__(self, *troubles):
+        self.troubles, self.submissions = list(troubles), []
+
+    def submit(self, work, /, *values, **named):
+        self.submissions.append(values[0].name)
+        future = Future()
+        trouble = self.troubles.pop(0) if self.troubles else None
+        try:
+            if trouble is not None:
+                raise trouble
+            future.set_result(work(*values, **named))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@pytest.fixture
+def quickly(monkeypatch):
+    monkeypatch.setattr(trial, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(trial, "LONGEST_PAUSE", 0.01)
+
+
+def test_any_executor_will_do(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    entries, executor = [entry(tmp_path, "a"), entry(tmp_path, "b")], Inline()
+    found = {one.name: results for one, results in compare(entries, "out", executor=executor)}
+    assert executor.submissions == ["a", "b"]
+    assert found == {one.name: run_entry(one, tmp_path / "out" / one.name) for one in entries}
+
+
+def test_lost_workers_are_replaced(tmp_path, quickly):
+    executor = Inline(BrokenProcessPool("killed"), None, CancelledError())
+    found = compare([entry(tmp_path, "a"), entry(tmp_path, "b")], tmp_path, executor=executor)
+    assert sorted(one.name for one, _ in found) == ["a", "b"]
+    assert executor.submissions == ["a", "b", "a", "a"]
+
+
+def test_an_executor_that_takes_no_work_is_given_up(tmp_path, quickly):
+    class Broken(Executor):
+        def submit(self, work, /, *values, **named):
+            raise BrokenProcessPool("it is gone")
+
+    heard = []
+    with pytest.raises(CompareError, match="was lost 5 times .*it is gone"):
+        list(
+            compare(
+                [entry(tmp_path, "a")],
+                tmp_path,
+                executor=Broken(),
+                on_failure=lambda one, error: heard.append((one.name, type(error))),
+            )
+        )
+    assert heard == [("a", trial.LostEntryError)]
+
+
+def test_a_folder_that_is_busy_is_waited_for_and_its_results_are_read(tmp_path, quickly):
+    """Another process holds it, and is done in the end."""
+    chosen = entry(tmp_path, "a")
+    expected = run_entry(chosen, tmp_path / "other")
+
+    class Meanwhile(Inline):
+        def submit(self, work, /, *values, **named):
+            if len(self.submissions) < 3:
+                with prepared.checkpointer.held():
+                    return super().submit(work, *values, **named)
+            if len(self.submissions) == 3:
+                shutil.copytree(tmp_path / "other", values[1], dirs_exist_ok=True)
+            return super().submit(work, *values, **named)
+
+    prepared = begin(chosen.experiment, tmp_path / "out" / "a")
+    executor = Meanwhile()
+    assert [r for _, r in compare([chosen], tmp_path / "out", executor=executor)] == [expected]
+    assert executor.submissions == ["a"] * 4
+
+
+def test_errors_of_the_work_are_not_tried_again(tmp_path):
+    chosen, executor = entry(tmp_path, "a"), Inline()
+    (tmp_path / "train.conllu").unlink()
+    with pytest.raises(CompareError, match="There is no such file"):
+        list(compare([chosen], tmp_path / "out", executor=executor))
+    assert executor.submissions == ["a"]
+
+
+def test_who_leaves_early_cancels_what_has_not_begun(tmp_path):
+    class Later(Inline):
+        def submit(self, work, /, *values, **named):
+            if not self.submissions:
+                return super().submit(work, *values, **named)
+            self.left = Future()
+            return self.left
+
+    executor = Later()
+    found = compare([entry(tmp_path, "a"), entry(tmp_path, "b")], tmp_path, executor=executor)
+    next(found)
+    found.close()
+    assert executor.left.cancelled()
+
+
+def test_who_is_slower_to_begin_resumes(tmp_path, monkeypatch):
+    """Another process makes the folder after this one has looked, and is killed."""
+    chosen = entry(tmp_path, "a")
+    run_entry(chosen, tmp_path / "alone")
+
+    def slowly(*arguments):
+        monkeypatch.undo()
+        part(begin(*arguments[1:3]), 3)
+        return experiments.begin(*arguments)
+
+    monkeypatch.setattr(runner, "begin", slowly)
+    run_entry(chosen, tmp_path / "run")
+    assert contents(tmp_path / "run") == contents(tmp_path / "alone")

@@ -23,7 +23,7 @@ from tiny import (
 from beamlearn.evaluation.evaluate import Evaluation
 from beamlearn.learning.learn import Round
 from beamlearn.training import trainer as module
-from beamlearn.training.run import Run, RunError
+from beamlearn.training.run import BusyError, Run, RunError
 from beamlearn.training.trainer import Validation, fit
 
 pytestmark = pytest.mark.usefixtures("no_shape_checks")
@@ -309,4 +309,41 @@ def test_nobody_goes_back_under_a_running_training(whole, tmp_path):
         before = {path: path.read_bytes() for path in Path(run).rglob("*") if path.is_file()}
         with pytest.raises(RunError, match="Another process is training in"):
             resume(run)
-    assert before == {path: path.read_bytes() for path in Path(run).rglob("*") if path.is_file()}
+        after = {path: path.read_bytes() for path in Path(run).rglob("*") if path.is_file()}
+        assert before == after
+
+
+def test_nobody_goes_on_from_what_another_process_has_left_behind(whole, tmp_path):
+    """Two read the same folder; one trains, and is killed or not."""
+    run = tmp_path / "run"
+    first = begin(whole[0], run)
+    second = resume(run)
+    with first.checkpointer.held():
+        part(first, 2, seconds=60.0)  # in the log, and in no checkpoint
+    with pytest.raises(BusyError, match="has gone on with the training in .*resume it"):
+        finish_held(second)
+    third = resume(run)
+    finish_held(third)
+    assert contents(run) == contents(whole[1])
+    with pytest.raises(BusyError), first.checkpointer.held():
+        pass
+
+
+def finish_held(prepared):
+    with prepared.checkpointer.held():
+        fit(prepared.training, prepared.checkpointer)
+
+
+def test_who_is_slow_to_begin_does_not_replace_what_another_has_begun(whole, tmp_path, monkeypatch):
+    """Between the folder and its first checkpoint, another process trains to the end."""
+    run, create = tmp_path / "run", Run.create
+
+    def slowly(*arguments):
+        made = create(*arguments)
+        finish_held(resume(run))
+        return made
+
+    monkeypatch.setattr(Run, "create", slowly)
+    with pytest.raises(BusyError):
+        begin(whole[0], run)
+    assert contents(run) == contents(whole[1])

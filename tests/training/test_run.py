@@ -11,8 +11,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beamlearn.data import atomic
-from beamlearn.training.run import Checkpoint, Run, RunError
+from beamlearn.data import atomic, lease
+from beamlearn.data.lease import LeaseLostError
+from beamlearn.training.run import BusyError, Checkpoint, Run, RunError, Trace
 from beamlearn.training.run.sealed import DamagedError, seal, unseal
 
 DTYPES = [
@@ -500,16 +501,49 @@ def test_a_killed_process_releases_its_lock(run):
 
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP])
-def test_file_systems_without_locks_give_no_protection(run, monkeypatch, number):
+def test_file_systems_without_locks_are_protected_by_leases(run, monkeypatch, number):
     fcntl = pytest.importorskip("fcntl")
 
     def fails(*_):
         raise OSError(number, "no locks")
 
     monkeypatch.setattr(fcntl, "flock", fails)
-    with run.lock(), Run.open(run.path).lock():
+    with run.lock(), pytest.raises(BusyError), Run.open(run.path).lock():
+        pass
+    with run.lock():
         run.log({"round": 1})
     assert list(run.rounds()) == [{"round": 1}]
+
+
+def test_what_another_machine_has_taken_over_is_not_written(run, monkeypatch):
+    with run.lock():
+        run.log({"round": 1})
+        run.lease.path.unlink()  # as the other machine does
+        monkeypatch.setattr(lease, "STALE", 0.0)
+        for write in (
+            lambda: run.log({"round": 2}),
+            lambda: run.save_model({}),
+            lambda: run.save_checkpoint(checkpoint(2)),
+            lambda: run.save_metrics({}),
+        ):
+            with pytest.raises(LeaseLostError, match="another has taken over"):
+                write()
+    assert [record["round"] for record in run.rounds()] == [1]
+    assert run.trace().checkpoint == ""
+    run.save_metrics({})  # without the lock, nobody asks
+
+
+def test_traces_show_that_somebody_went_on(run):
+    traces = [run.trace()]
+    run.log({"round": 1})
+    traces.append(run.trace())
+    run.save_checkpoint(checkpoint(1))
+    traces.append(run.trace())
+    run.save_checkpoint(checkpoint(2))
+    traces.append(run.trace())
+    assert traces[0] == Trace()
+    assert len(set(traces)) == 4
+    assert Run.open(run.path).trace() == traces[-1]
 
 
 def test_the_lock_sweeps_up_after_killed_writers(run):

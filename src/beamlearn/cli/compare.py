@@ -11,6 +11,7 @@ from pydantic import create_model
 from ..comparison.grid import COMPARED, Grid
 from ..tasks.registry import TASKS, TaskEntry
 from ..training.settings import Learning, Settings, groups_in
+from .completion import words
 from .help import HelpAll, PlainGroup, with_short_help
 from .options import Given, with_settings
 from .settings import settings
@@ -86,6 +87,24 @@ def command(entry: TaskEntry) -> Callable[..., None]:
                 show_default="one per core",
             ),
         ] = None,
+        engine: Annotated[
+            str,
+            typer.Option(
+                help="Where to train: processes of this machine, dask:ADDRESS of a scheduler, or "
+                "slurm or slurm:PARTITION.",
+                metavar="processes|dask:ADDRESS|slurm[:PARTITION]",
+                autocompletion=words("processes", "dask:", "slurm"),
+            ),
+        ] = "processes",
+        part: Annotated[
+            str | None,
+            typer.Option(
+                help="Train only part I of N of the trainings, and write no table; the same "
+                "command without it makes the table.",
+                metavar="I/N",
+                show_default="all",
+            ),
+        ] = None,
         device: Device = "cpu",
         quiet: Annotated[bool, typer.Option(help="Show only the table and errors.")] = False,
         help_all: HelpAll = False,  # noqa: ARG001 (the class of the command answers)
@@ -95,7 +114,13 @@ def command(entry: TaskEntry) -> Callable[..., None]:
 
         source = "" if config is None else str(config)
         job.compare(
-            entry.load(), values, source, out, processes=processes, device=device, quiet=quiet
+            entry.load(),
+            values,
+            source,
+            out,
+            where=job.Where(engine, processes, part),
+            device=device,
+            quiet=quiet,
         )
 
     compare_task.__doc__ = HELP.format(task=entry.name, files=entry.files)

@@ -16,7 +16,7 @@ from ..training.choices import DEFAULT_ALGORITHM
 from ..training.run import CONFIG, Run, RunError
 from ..training.settings import Learning, SettingsError, parse
 from .grid import Grid, items
-from .runner import Entry, check_same
+from .runner import Entry, cache_in, check_same
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def check_data(plan: Plan, entries: Sequence[Entry], out: Path) -> int:
     shared = plan.cells[0].experiment
     task = task_named(shared.task)
     examples = len(task.read(plan.test, shared))
-    wanted = fingerprints(*read_data(task, shared))
+    wanted = fingerprints(*read_data(task, shared, cache_in(out)))
     for entry in entries:
         folder = out / entry.name
         if not (folder / CONFIG).exists():

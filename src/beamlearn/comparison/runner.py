@@ -1,22 +1,31 @@
-"""Run many trainings, one process per core; what is done stays done."""
+"""Run many trainings, on any executor; what is done stays done."""
 
-from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import as_completed
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
+from time import monotonic, sleep
 from typing import Any
 
 import torch
 
 from ..engines.local import local_processes, undisturbed
-from ..tasks.experiment import begin, read_experiment, resume
+from ..engines.lost import is_lost
+from ..tasks.experiment import Prepared, begin, read_experiment, resume
 from ..tasks.registry import task_named
 from ..tasks.settings import Experiment
-from ..training.run import CONFIG, Run, RunError
+from ..tasks.task import D, E, M
+from ..training.run import CONFIG, OccupiedError, Run, RunError
 from ..training.trainer import fit
+from .trial import Trial
 
 Results = list[dict[str, Any]]
 """One report for each test width."""
+CACHE = "data.cache"
+ALONE = Lock()
+"""Held by the entry that a process works at: random numbers belong to the process."""
 
 
 @dataclass(frozen=True)
@@ -48,32 +57,34 @@ def compare(
     out: str | Path,
     processes: int | None = None,
     *,
+    executor: Executor | None = None,
     on_failure: Callable[[Entry, BaseException], None] | None = None,
 ) -> Generator[tuple[Entry, Results], None, None]:
     """Train and test every entry in its own folder under `out`; yield each when it is done.
 
     Interrupted at any moment and called again, it goes on where it was: finished entries are
-    read back, begun ones resumed. Every process has one thread. When an entry fails, `on_failure`
-    hears of it at once, and the others are still finished before a `CompareError` says which one
-    failed and why.
+    read back, begun ones resumed. Every process has one thread. The processes are on this machine,
+    unless there is an `executor`, whose workers must see the same files under the same names.
+
+    Several callers may share `out`: no entry is trained by two at once, and what others have done
+    is read. Workers that are lost and folders that are busy are tried again (see `trial.py` for the
+    limits). When an entry fails, `on_failure` hears of it at once, and the others are still
+    finished before a `CompareError` says which one failed and why.
     """
     names = [entry.name for entry in entries]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"Entries need names of their own, but two are called {twice!r}.")
     failed: dict[str, BaseException] = {}
-    with local_processes(processes) as pool:
-        with undisturbed():
-            waiting = {
-                pool.submit(run_entry, entry, Path(out) / entry.name): entry for entry in entries
-            }
-        for done in as_completed(waiting):
-            if error := done.exception():
-                failed[waiting[done].name] = error
+    out = Path(out) if executor is None else Path(out).absolute()
+    with local_processes(processes) if executor is None else nullcontext(executor) as workers:
+        for entry, outcome in outcomes(entries, out, workers):
+            if isinstance(outcome, BaseException):
+                failed[entry.name] = outcome
                 if on_failure is not None:
-                    on_failure(waiting[done], error)
+                    on_failure(entry, outcome)
             else:
-                yield waiting[done], done.result()
+                yield entry, outcome
     if failed:
         ordered = {name: failed[name] for name in names if name in failed}
         name, error = next(iter(ordered.items()))
@@ -84,20 +95,94 @@ def compare(
         ) from error
 
 
+def outcomes(
+    entries: Sequence[Entry], out: Path, workers: Executor
+) -> Iterator[tuple[Entry, Results | BaseException]]:
+    """Each entry with its results, or with the error that no further trial can mend."""
+    trials, running = {entry.name: Trial() for entry in entries}, dict[Future[Results], Entry]()
+    waiting = list(entries)
+    try:
+        while running or waiting:
+            for entry in [one for one in waiting if trials[one.name].due <= monotonic()]:
+                waiting.remove(entry)
+                running[submitted(workers, entry, out / entry.name)] = entry
+            due = min((trials[entry.name].due for entry in waiting), default=None)
+            for future in ended(running, due):
+                entry, outcome = running.pop(future), outcome_of(future)
+                if isinstance(outcome, BaseException):
+                    after = trials[entry.name].again(outcome, monotonic())
+                    if isinstance(after, Trial):
+                        trials[entry.name] = after
+                        waiting.append(entry)
+                        continue
+                    outcome = after
+                yield entry, outcome
+    finally:
+        for future in running:  # if the caller leaves early
+            future.cancel()
+
+
+def submitted(workers: Executor, entry: Entry, folder: Path) -> Future[Results]:
+    """Hand an entry to a worker; if all of them are gone, the future says so."""
+    try:
+        with undisturbed():
+            return workers.submit(run_entry, entry, folder)
+    except Exception as error:
+        if not is_lost(error):
+            raise
+        future: Future[Results] = Future()
+        future.set_exception(error)
+        return future
+
+
+def ended(running: Mapping[Future[Results], Entry], due: float | None) -> list[Future[Results]]:
+    """Those that have ended, in order, when there is one; none when the next trial is due."""
+    seconds = None if due is None else max(0.0, due - monotonic())
+    if not running:
+        sleep(seconds or 0.0)
+        return []
+    done = wait(running, seconds, FIRST_COMPLETED).done
+    return [future for future in running if future in done]
+
+
+def outcome_of(future: Future[Results]) -> Results | BaseException:
+    """What a worker found, or why it did not."""
+    if future.cancelled():
+        return CancelledError("it was canceled")
+    return future.exception() or future.result()
+
+
 def run_entry(entry: Entry, folder: Path) -> Results:
     """Train (or go on training) and test one entry; return its results, width by width."""
-    torch.set_num_threads(1)
+    with ALONE:
+        torch.set_num_threads(1)
+        task = task_named(entry.experiment.task)
+        if (folder / CONFIG).exists():
+            run = Run.open(folder)
+            check_same(entry, read_experiment(task, run), folder)
+            if (results := known_results(entry, run)) is not None:
+                return results
+        return trained(entry, prepared_in(folder, entry))
+
+
+def prepared_in(folder: Path, entry: Entry) -> Prepared[Any, Any, Any]:
+    """The training of an entry, begun or as it was left."""
     task = task_named(entry.experiment.task)
-    if (folder / CONFIG).exists():
-        run = Run.open(folder)
-        check_same(entry, read_experiment(task, run), folder)
-        if (results := known_results(entry, run)) is not None:
-            return results
-        prepared = resume(task, folder, entry.device)
-    else:
-        prepared = begin(task, entry.experiment, folder, entry.device)
-    run, model = prepared.checkpointer.run, prepared.model
-    with run.lock():
+    if not (folder / CONFIG).exists():
+        with suppress(OccupiedError):  # another process was faster
+            return begin(task, entry.experiment, folder, entry.device, cache_in(folder.parent))
+    return resume(task, folder, entry.device, cache=cache_in(folder.parent))
+
+
+def cache_in(out: Path) -> Path:
+    """The folder for a large training file, which all entries share."""
+    return out / CACHE
+
+
+def trained(entry: Entry, prepared: Prepared[E, D, M]) -> Results:
+    """Train and test, and keep what is found in the run folder."""
+    run, task, model = prepared.checkpointer.run, prepared.task, prepared.model
+    with prepared.checkpointer.held():
         fit(prepared.training, prepared.checkpointer)
         test = task.read(entry.test, prepared.experiment)
         found = [task.report(model, test, width) for width in entry.widths]

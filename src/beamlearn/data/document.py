@@ -66,13 +66,14 @@ class Document:
         """Which field the word is."""
         return conllu.FORM if self.layout == "conllu" else 0
 
-    def column(self, name: str) -> list[list[str]]:
+    def column(self, name: str, whole: bool = True) -> list[list[str]]:
         """The labels of each sentence.
 
         CoNLL-U: "upos", "xpos", "feats", "supertag" (computed from the tree) or a number from
         "1" to "10". Column files: a number from "1", the word, or from the end, "-1". An empty
         value is refused with its line, and so is a column that holds nothing but "_": it has no
-        labels. (In FEATS "_" is a label; it is refused only if UPOS and XPOS are empty too.)
+        labels. (In FEATS "_" is a label; it is refused only if UPOS and XPOS are empty too.) If
+        the document is not the `whole` file, others may have them.
         """
         if self.layout == "conllu" and name == SUPERTAG:
             trees = (
@@ -93,7 +94,9 @@ class Document:
                 f"{self.path}: `column` must exist in this file, which has "
                 f"{count(self.width, 'column')}, got {name}; choose another column."
             )
-        self.check_labels(index, name)
+        self.check_filled(index, name)
+        if whole and not self.annotated(name):
+            raise not_annotated(self.path, self.sentences[0][0].line, name)
         return self.fields(index)
 
     def trees(self) -> list[tuple[list[int], list[str]]]:
@@ -203,23 +206,54 @@ class Document:
                 "or read it with the layout 'conllu' if it is CoNLL-U."
             )
 
-    def check_labels(self, index: int, name: str) -> None:
-        """Refuse labels that are not there."""
-        rows = [row for sentence in self.sentences for row in sentence]
-        for row in rows:
+    def check_filled(self, index: int, name: str) -> None:
+        """Refuse labels that are empty."""
+        for row in (row for sentence in self.sentences for row in sentence):
             if not row.fields[index]:
                 raise DataError(
                     f"{self.path}:{row.line}: Every word needs a label in column {name}, but this "
                     "one is empty; add it."
                 )
-        if self.layout == "columns" or not rows:
-            return
+
+    def annotated(self, name: str) -> bool:
+        """Has any word a label in a column? In column files, all have one."""
+        if self.layout == "columns" or name == SUPERTAG:
+            return bool(self.sentences)
+        index = self.index(name)
         needed = {conllu.UPOS, conllu.XPOS} | {index} if index == conllu.FEATS else {index}
-        if all(row.fields[field] == "_" for row in rows for field in needed):
-            raise DataError(
-                f"{self.path}:{rows[0].line}: Column {name} must hold labels, but it is '_' for "
-                "every word of the file; use an annotated file or another column."
-            )
+        return any(
+            row.fields[field] != "_"
+            for sentence in self.sentences
+            for row in sentence
+            for field in needed
+            if field is not None
+        )
+
+
+def not_annotated(path: str, line: int, name: str) -> DataError:
+    """The error for a column without labels."""
+    return DataError(
+        f"{path}:{line}: Column {name} must hold labels, but it is '_' for every word of the file; "
+        "use an annotated file or another column."
+    )
+
+
+def labeled_windows(
+    source: str | Path,
+    column: str,
+    layout: Literal["auto", "conllu", "columns"] = "auto",
+    window: int = 1000,
+) -> Iterator[tuple[list[list[str]], list[list[str]]]]:
+    """Words and labels, so many sentences at a time, refused where the whole file would be."""
+    first: Document | None = None
+    annotated = False
+    for document in documents(source, layout, window):
+        if document.sentences:
+            first = first or document
+            annotated = annotated or document.annotated(column)
+            yield document.words(), document.column(column, whole=False)
+    if first is not None and not annotated:
+        raise not_annotated(first.path, first.sentences[0][0].line, column)
 
 
 def read_document(

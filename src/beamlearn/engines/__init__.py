@@ -1,4 +1,4 @@
-"""Where work is done: in this machine's processes, or on a Dask cluster."""
+"""Where work is done: in this machine's processes, on a Dask cluster, or in jobs of SLURM."""
 
 from .engine import ENGINES as ENGINES
 from .engine import EngineError as EngineError

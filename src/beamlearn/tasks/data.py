@@ -1,6 +1,7 @@
 """Data sets, and how they are split into a training set and a validation set."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Protocol, TypeVar, runtime_checkable
 
 from ..data.text import DataError
@@ -8,6 +9,10 @@ from .settings import Files
 
 HELD_OUT = 10
 """Without a validation file, every tenth sentence is held out."""
+LARGE = 32 << 20
+"""From how many bytes on a training file is large: in memory, it needs twenty times that."""
+GZIP = 6
+"""About how many times larger text is when it is unpacked."""
 Same = TypeVar("Same", bound="DataSet")
 
 
@@ -33,6 +38,15 @@ class DataSet(Protocol):
 
 
 Data = TypeVar("Data", bound=DataSet)
+
+
+def is_cached(files: Files) -> bool:
+    """Is the training file to be packed into a cache, rather than read into memory?"""
+    path = Path(files.train)
+    if files.cache == "never" or not path.is_file():
+        return False
+    unpacked = path.stat().st_size * (GZIP if path.suffix == ".gz" else 1)
+    return files.cache == "always" or unpacked > LARGE
 
 
 def read_split(files: Files, read: Callable[[str], Data]) -> tuple[Data, Data]:

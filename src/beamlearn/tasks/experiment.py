@@ -7,14 +7,15 @@ from typing import Any, Generic
 
 from torch import Tensor
 
+from ..data.kept import discard
 from ..evaluation.evaluate import Evaluation
 from ..learning.iterates import Mixture, split_states
 from ..learning.seeds import seed_of
 from ..training.checkpointer import Checkpointer
-from ..training.run import CONFIG, MODEL, VOCABULARY, Policy, Run, RunError
+from ..training.run import CONFIG, MODEL, VOCABULARY, Policy, Run, RunError, Trace
 from ..training.settings import Learning, SettingsError, parse
 from ..training.trainer import Judgment, Training
-from .data import DataSet, read_split
+from .data import DataSet, is_cached, read_split
 from .settings import Experiment, Files, ModelSettings
 from .task import D, E, M, Model, TaskSpec
 
@@ -31,27 +32,41 @@ class Prepared(Generic[E, D, M]):
     training: Training
     checkpointer: Checkpointer
     validation: D
+    cache: Path
+    """Where the training sentences are kept if their file is large."""
 
     def describe_validation(self, found: Evaluation) -> str:
         """A validation in words."""
         return self.task.describe_validation(found, self.validation)
 
+    def discard_cache(self) -> None:
+        """Remove what only the training needs, when it is over."""
+        discard(self.cache)
+
 
 def begin(
-    task: TaskSpec[E, D, M], experiment: E, out: str | Path, device: str = "cpu"
+    task: TaskSpec[E, D, M],
+    experiment: E,
+    out: str | Path,
+    device: str = "cpu",
+    cache: Path | None = None,
 ) -> Prepared[E, D, M]:
-    """Set up a new training in a folder of its own."""
+    """Set up a new training in a folder of its own.
+
+    `cache` is the folder for a large training file; by default it is beside `out`.
+    """
     experiment = inherited(task, experiment.resolved())
-    train, dev = read_data(task, experiment)
+    cache = cache or cache_of(out)
+    train, dev = read_data(task, experiment, cache)
     model = first_model(task, experiment, train, device)
     # What cannot be learned from is refused before there is a folder.
     training = training_of(task, model, train, dev, experiment.learning, warm=experiment.warm)
     config = {**experiment.model_dump(mode="json"), **fingerprints(train, dev)}
     run = Run.create(out, config, model.vocabulary())
-    prepared = Prepared(task, experiment, model, training, Checkpointer(run), dev)
-    with run.lock():
-        prepared.checkpointer.save(prepared.training)
-    return prepared
+    checkpointer = Checkpointer(run, left=Trace())
+    with checkpointer.held():
+        checkpointer.save(training)
+    return Prepared(task, experiment, model, training, checkpointer, dev, cache)
 
 
 def resume(
@@ -59,11 +74,13 @@ def resume(
     out: str | Path,
     device: str = "cpu",
     report: Callable[[str], None] = print,
+    cache: Path | None = None,
 ) -> Prepared[E, D, M]:
     """Set up the training in a folder as it was left; `report` hears of damaged checkpoints."""
     run = Run.open(out)
     experiment = read_experiment(task, run)
-    train, dev = read_again(task, experiment, run)
+    cache = cache or cache_of(out)
+    train, dev = read_again(task, experiment, run, cache)
     with run.lock():  # going back changes files
         checkpoint = run.latest_checkpoint(report)
         if checkpoint is None and (run.path / MODEL).exists():
@@ -74,9 +91,9 @@ def resume(
             )
         if checkpoint is None:
             model = first_model(task, experiment, train, device)
-            return prepare(task, experiment, model, train, dev, run)
+            return prepare(task, experiment, model, train, dev, run, cache)
         model = read_model(task, run, experiment, device)
-        prepared = prepare(task, experiment, model, train, dev, run)
+        prepared = prepare(task, experiment, model, train, dev, run, cache)
         prepared.checkpointer.go_back(prepared.training, checkpoint)
     return prepared
 
@@ -100,12 +117,27 @@ def load(
     return model, experiment
 
 
-def read_data(task: TaskSpec[E, D, M], experiment: E) -> tuple[D, D]:
-    """The sentences to learn from and those to validate on."""
-    return read_split(files_of(experiment), lambda path: task.read(path, experiment))
+def cache_of(out: str | Path) -> Path:
+    """The folder for a large training file, beside that of the run."""
+    out = Path(out).absolute()
+    return out.with_name(f"{out.name}.cache")
 
 
-def read_again(task: TaskSpec[E, D, M], experiment: E, run: Run) -> tuple[D, D]:
+def read_data(task: TaskSpec[E, D, M], experiment: E, cache: Path | None = None) -> tuple[D, D]:
+    """The sentences to learn from and those to validate on; large ones are kept in `cache`."""
+    files = files_of(experiment)
+
+    def read(path: str) -> D:
+        if cache is not None and path == files.train and is_cached(files):
+            return task.read_packed(path, experiment, cache)
+        return task.read(path, experiment)
+
+    return read_split(files, read)
+
+
+def read_again(
+    task: TaskSpec[E, D, M], experiment: E, run: Run, cache: Path | None = None
+) -> tuple[D, D]:
     """The same sentences as when the training in a run folder began."""
     files = files_of(experiment)
     if "-" in (files.train, files.dev):
@@ -115,7 +147,7 @@ def read_again(task: TaskSpec[E, D, M], experiment: E, run: Run) -> tuple[D, D]:
             "train",
             "out",
         )
-    train, dev = read_data(task, experiment)
+    train, dev = read_data(task, experiment, cache)
     for name, digest in fingerprints(train, dev).items():
         if run.config.get(name, digest) != digest:
             file = files.train if name == TRAIN or files.dev is None else files.dev
@@ -133,11 +165,11 @@ def fingerprints(train: DataSet, dev: DataSet) -> dict[str, str]:
 
 
 def prepare(
-    task: TaskSpec[E, D, M], experiment: E, model: M, train: D, dev: D, run: Run
+    task: TaskSpec[E, D, M], experiment: E, model: M, train: D, dev: D, run: Run, cache: Path
 ) -> Prepared[E, D, M]:
     """Put the parts of a training and its folder together."""
     training = training_of(task, model, train, dev, experiment.learning, warm=experiment.warm)
-    return Prepared(task, experiment, model, training, Checkpointer(run), dev)
+    return Prepared(task, experiment, model, training, Checkpointer(run), dev, cache)
 
 
 def training_of(

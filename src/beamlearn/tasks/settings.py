@@ -37,6 +37,9 @@ class Files(Settings):
     """Validation file. (default: every tenth training sentence is held out)"""
     limit: int | None = Field(default=None, ge=1)
     """Number of training sentences to use, from the start of the file. (default: all)"""
+    cache: Literal["auto", "always", "never"] = "auto"
+    """Whether to keep the training sentences of a tagger in files beside the run, not in memory.
+    Auto: if the training file is large."""
 
 
 Tokenizer = Literal["auto", "blanks", "words", "characters"]
@@ -161,6 +164,7 @@ class Experiment(Settings):
         found: dict[str, Any] = {"task": self.task, "warm_start": self.warm_start}
         for group in (self.data, self.settings, self.learning):
             found |= {} if group is None else group.model_dump()
+        found.pop("cache", None)  # nothing that is learned depends on it
         return found
 
     def with_settings(self: Same, settings: ModelSettings) -> Same:

@@ -196,6 +196,13 @@ class TaskSpec(ABC, Generic[E, D, M]):
     def read(self, path: str, experiment: E) -> D:
         """Read a file as the files of an experiment are read."""
 
+    def read_packed(self, path: str, experiment: E, cache: Path) -> D:
+        """The same for a file that may be larger than memory, with a folder for what it says.
+
+        By default it is read into memory.
+        """
+        return self.read(path, experiment)
+
     @abstractmethod
     def build(self, experiment: E, train: D, seed: int, device: str) -> M:
         """A new model for a training set, with random weights."""

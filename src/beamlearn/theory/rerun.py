@@ -1,6 +1,6 @@
 """Repeat a run on its own examples: the best policy in hindsight, and single iterates."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..evaluation.evaluate import on_policy_losses
@@ -99,7 +99,7 @@ def held_out_losses(
 
 
 def iterate_losses(
-    certified_run: RunCertificate, state: State, batches: list[list[Any]]
+    certified_run: RunCertificate, state: State, batches: Sequence[list[Any]]
 ) -> list[float]:
     """The losses of an iterate along its own trajectories."""
     learning, scorer = certified_run.learning, certified_run.model.scorer

@@ -1,12 +1,42 @@
 """Batches of examples that are about equally long."""
 
-from collections.abc import Sequence
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Sequence, Sized
+from typing import Any, final, overload
 
 import torch
 
 POOL = 50
 """How many batches are drawn together and then sorted by length."""
+
+
+class LazyExamples(Sequence[Sized]):
+    """Examples that are made when they are asked for; how long they are is known before."""
+
+    @property
+    @abstractmethod
+    def lengths(self) -> Sequence[int]:
+        """Of all examples."""
+
+
+@final
+class Batches(Sequence[list[Any]]):
+    """Batches by the places of their examples, which are taken when a batch is asked for."""
+
+    def __init__(self, examples: Sequence[Any], places: Sequence[Sequence[int]]) -> None:
+        self.examples, self.places = examples, places
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, number: int) -> list[Any]: ...
+    @overload
+    def __getitem__(self, number: slice) -> "Batches": ...
+    def __getitem__(self, number: int | slice) -> "list[Any] | Batches":
+        if isinstance(number, slice):
+            return Batches(self.examples, self.places[number])
+        return [self.examples[place] for place in self.places[number]]
 
 
 def batches_of(
@@ -19,14 +49,29 @@ def batches_of(
     >>> [len(batch) for batch in batches_of(["a", "bbb", "cc", "d", "ee"], size=2)]
     [2, 2, 1]
     """
-    order = list(range(len(examples)))
+    return list(similar(examples, size, generator))
+
+
+def similar(
+    examples: Sequence[Any], size: int, generator: torch.Generator | None = None
+) -> Batches:
+    """The same batches, each made when it is asked for."""
+    lengths = lengths_of(examples)
+    order = list(range(len(lengths)))
     pool = len(order)
     if generator is not None:
         order, pool = torch.randperm(len(order), generator=generator).tolist(), POOL * size
     batches = []
     for start in range(0, len(order), max(1, pool)):
-        near = sorted(order[start : start + pool], key=lambda i: len(examples[i]))
+        near = sorted(order[start : start + pool], key=lengths.__getitem__)
         batches += [near[place : place + size] for place in range(0, len(near), size)]
     if generator is not None:
         batches = [batches[i] for i in torch.randperm(len(batches), generator=generator).tolist()]
-    return [[examples[i] for i in batch] for batch in batches]
+    return Batches(examples, batches)
+
+
+def lengths_of(examples: Sequence[Any]) -> Sequence[int]:
+    """How long each example is."""
+    if isinstance(examples, LazyExamples):
+        return examples.lengths
+    return [len(example) for example in examples]

@@ -1,11 +1,13 @@
 """Checkpointer: keep a training in a run folder."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from time import monotonic
 from typing import Any, final
 
 from ..learning.iterates import join_states
 from ..learning.learn import Round
-from .run import Checkpoint, Run, RunError
+from .run import BusyError, Checkpoint, Run, RunError, Trace
 from .trainer import Training, Validation
 
 
@@ -17,9 +19,23 @@ class Checkpointer:
     passed; when does not matter for what the training comes to.
     """
 
-    def __init__(self, run: Run, seconds: float = 60.0) -> None:
+    def __init__(self, run: Run, seconds: float = 60.0, left: Trace | None = None) -> None:
         self.run, self.seconds = run, seconds
         self.saved = monotonic()
+        self.left = run.trace() if left is None else left
+        """How far the training in the folder was when this process left it."""
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Lock the folder, in which nobody may have gone on with the training since it was left."""
+        with self.run.lock():
+            if self.run.trace() != self.left:
+                raise BusyError(
+                    f"Another process has gone on with the training in {self.run.path} since this "
+                    "one read it; resume it.",
+                    "resume",
+                )
+            yield
 
     def __call__(self, training: Training, event: Round | Validation) -> None:
         if isinstance(event, Round):
@@ -40,7 +56,7 @@ class Checkpointer:
         """Write a checkpoint."""
         tensors, facts = training.state()
         self.run.save_checkpoint(Checkpoint(training.round, tensors, facts))
-        self.saved = monotonic()
+        self.saved, self.left = monotonic(), self.run.trace()
 
     def go_back(self, training: Training, checkpoint: Checkpoint) -> None:
         """Bring a training to where a checkpoint was written."""
@@ -54,6 +70,7 @@ class Checkpointer:
         self.run.rewind_log(training.round, training.validated)
         if training.best.state is not None:
             self.run.save_model(training.best.state)
+        self.left = self.run.trace()
 
 
 def round_record(round: Round, each: bool = False) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from ..learning.seeds import seed_of, seeded_devices
 from ..learning.shards import check_shards
 from ..search.check_tensors import NotFiniteError
 from ..search.scorer import Scorer
-from .batches import batches_of
+from .batches import Batches, similar
 from .settings import Learning
 
 
@@ -97,7 +97,7 @@ class Training:
     ) -> None:
         self.task, self.scorer, self.settings = task, scorer, settings
         self.examples, self.judge, self.trajectories = examples, judge, trajectories
-        self.validation = batches_of(validation, settings.batch_size)
+        self.validation = similar(validation, settings.batch_size)
         self.rounds_per_epoch = -(-len(examples) // settings.batch_size)
         self.rounds = self.rounds_per_epoch * settings.epochs
         self.optimizer = optimizer_of(settings, scorer)
@@ -180,17 +180,20 @@ class Training:
             seed=self.settings.seed,
             group=self.ranks.group,
         )
-        for _ in batches:
+        for _ in range(len(batches)):
             self.prepare_round(coins)
             round = next(rounds)
             self.round = round.number
             yield round
 
-    def batches(self, epoch: int) -> list[list[Any]]:
+    def batches(self, epoch: int) -> Batches:
         """What the rounds of an epoch, counted from 0, learn from."""
         order = torch.Generator().manual_seed(seed_of(self.settings.seed, "epoch", epoch))
-        cut = minibatches if self.settings.stream else batches_of
-        return list(cut(self.examples, self.settings.batch_size, generator=order))
+        size = self.settings.batch_size
+        if not self.settings.stream:
+            return similar(self.examples, size, order)
+        places = list(minibatches(range(len(self.examples)), size, generator=order))
+        return Batches(self.examples, places)
 
     def prepare_round(self, coins: torch.Generator) -> None:
         """What comes before a round: seed dropout and coins, and keep the iterate it begins with.

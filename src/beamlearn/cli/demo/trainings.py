@@ -67,7 +67,7 @@ def train(job: Job) -> None:
         prepared = resume(TAGGING, job.folder)
     else:
         prepared = begin(TAGGING, job.experiment, job.folder)
-    with prepared.checkpointer.run.lock():
+    with prepared.checkpointer.held():
         fit(prepared.training, prepared.checkpointer)
 
 

@@ -2,8 +2,10 @@
 
 import shlex
 import sys
-from collections.abc import Sequence
-from contextlib import closing, nullcontext
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
@@ -14,13 +16,17 @@ from rich.table import Table
 from rich.text import Text
 
 from ...comparison.grid import COMPARED, Grid
+from ...comparison.part import Part
 from ...comparison.plan import Plan, check_data, entry_name, plan
 from ...comparison.progress import Followed
 from ...comparison.results import CSV, TABLE, Comparison, collect, write_results
-from ...comparison.runner import CompareError, Entry
+from ...comparison.runner import CompareError, Entry, cache_in
 from ...comparison.runner import compare as run_entries
 from ...comparison.table import markdown, shown, words
 from ...data import atomic
+from ...data.kept import discard
+from ...engines import open_engine
+from ...plural import counted
 from ...tasks.task import D, E, M, TaskSpec
 from ...training.device import available
 from ...training.run import CONFIG
@@ -30,6 +36,35 @@ from ..program import program
 from ..settings import check_free
 
 LIVE_PER_SECOND = 2
+JOBS = "slurm"
+"""The folder of what SLURM's jobs are to do and what they print."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where a comparison is done, and how much of it."""
+
+    engine: str
+    processes: int | None
+    part: str | None
+
+    def entries(self, planned: Sequence[Entry]) -> list[Entry]:
+        """The trainings of this part."""
+        return list(planned) if self.part is None else Part.read(self.part).of(planned)
+
+    def check(self) -> None:
+        """Refuse processes of this machine where others do the work."""
+        if self.processes is not None and self.engine != "processes":
+            raise SettingsError(
+                f"`processes` goes with `engine` = processes, got {self.processes} with "
+                f"{self.engine}; leave one of them out."
+            )
+
+    def executor(self, out: Path) -> AbstractContextManager[Executor | None]:
+        """What does the work; None: processes of this machine."""
+        if self.engine == "processes":
+            return nullcontext()
+        return open_engine(self.engine, jobs=out.absolute() / JOBS)
 
 
 def compare(
@@ -38,26 +73,32 @@ def compare(
     source: str,
     out: Path,
     *,
-    processes: int | None,
+    where: Where,
     device: str,
     quiet: bool,
 ) -> None:
     """Train all cells of a grid, test them, and write and print the table."""
     console = Console(stderr=True, quiet=quiet)
+    where.check()
     planned = planned_from(task, values, source)
-    entries = planned.entries(available(device))
+    entries = where.entries(planned.entries(available(device)))
     examples = check_data(planned, entries, out)
     make_folder(out)
     for sentence in planned.left_out:
         say(console, sentence)
     try:
-        failed = run_all(task, planned, entries, out, processes, console)
+        failed = run_all(task, planned, entries, out, where, console)
     except KeyboardInterrupt:
         say(console, "Interrupted. The same command goes on.")
         raise typer.Exit(130) from None
+    if where.part is not None:
+        tell_part(where.part, entries, failed, out, console)
+        raise typer.Exit(1 if failed else 0)
     asked = shlex.join([program(), *sys.argv[1:]])
     found = collect(planned, out, examples, failed, values, asked)
     write_results(found, out, markdown(found))
+    if not failed:
+        discard(cache_in(out))
     tell(found, out, console)
     if failed:
         raise typer.Exit(1)
@@ -100,7 +141,7 @@ def run_all(
     planned: Plan,
     entries: Sequence[Entry],
     out: Path,
-    processes: int | None,
+    where: Where,
     console: Console,
 ) -> dict[str, str]:
     """Run what is left to run before a live table or plain lines; return what failed and why."""
@@ -124,13 +165,15 @@ def run_all(
     def failed(entry: Entry, error: BaseException) -> None:
         ended(entry, "failed", f"failed: {one_line(error)}")
 
-    with live, closing(run_entries(entries, out, processes, on_failure=failed)) as found:
-        try:
-            for entry, results in found:
-                score = task.describe_result(results[-1])
-                ended(entry, score, f"beam {entry.widths[-1]}: {score}")
-        except CompareError as error:
-            return {name: one_line(why) for name, why in error.failed.items()}
+    with where.executor(out) as executor, live:
+        training = run_entries(entries, out, where.processes, executor=executor, on_failure=failed)
+        with closing(training) as found:
+            try:
+                for entry, results in found:
+                    score = task.describe_result(results[-1])
+                    ended(entry, score, f"beam {entry.widths[-1]}: {score}")
+            except CompareError as error:
+                return {name: one_line(why) for name, why in error.failed.items()}
     return {}
 
 
@@ -151,14 +194,43 @@ class Board:
         shown = Table("trained", *(f"seed {seed}" for seed in seeds))
         for cell in self.planned.cells:
             names = (entry_name(cell, seed) for seed in seeds)
-            shown.add_row(cell.name, *(self.done.get(n) or self.logs[n].state() for n in names))
+            shown.add_row(cell.name, *map(self.state, names))
         return shown
+
+    def state(self, name: str) -> str:
+        """Of a training, in words; nothing if it belongs to another part."""
+        if name not in self.logs:
+            return ""
+        return self.done.get(name) or self.logs[name].state()
 
 
 def one_line(error: BaseException) -> str:
     """What went wrong with a training, in a sentence."""
     message = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
     return " ".join(message.split())
+
+
+def tell_part(
+    part: str, entries: Sequence[Entry], failed: Mapping[str, str], out: Path, console: Console
+) -> None:
+    """Say what a part has done, and how to come to a table."""
+    tell_failed(failed)
+    say(
+        console,
+        f"Part {part}: {len(entries) - len(failed)} of {counted(len(entries), 'training')} done in "
+        f"{out}. When all parts are done, the same command without --part makes the table.",
+    )
+
+
+def tell_failed(failed: Mapping[str, str]) -> None:
+    """Print what failed, and how to go on."""
+    errors = Console(stderr=True)
+    for name, why in failed.items():
+        errors.print(
+            f"{name} failed: {why}", style="red", markup=False, highlight=False, soft_wrap=True
+        )
+    if failed:
+        say(errors, "What is done stays done: fix this, and the same command goes on.")
 
 
 def tell(found: Comparison, out: Path, console: Console) -> None:
@@ -173,11 +245,5 @@ def tell(found: Comparison, out: Path, console: Console) -> None:
     printed = printed if printed.is_terminal else Console(width=200)
     printed.print(table)
     printed.print(words(found), highlight=False, markup=False, soft_wrap=True)
-    errors = Console(stderr=True)
-    for name, why in found.failed.items():
-        errors.print(
-            f"{name} failed: {why}", style="red", markup=False, highlight=False, soft_wrap=True
-        )
-    if found.failed:
-        say(errors, "What is done stays done: fix this, and the same command goes on.")
+    tell_failed(found.failed)
     say(console, f"The table is in {out / TABLE}; all numbers are in {out / CSV}.")

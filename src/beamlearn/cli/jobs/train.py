@@ -220,7 +220,7 @@ def check_unchanged(
 def train_model(prepared: Prepared[E, D, M], console: Console, out: Path) -> None:
     """Train to the end, and measure the result on the validation set."""
     task, model, training = prepared.task, prepared.model, prepared.training
-    with prepared.checkpointer.run.lock():
+    with prepared.checkpointer.held():
         say(
             console,
             f"{task.describe_data(model, len(training.examples))}, "
@@ -233,6 +233,7 @@ def train_model(prepared: Prepared[E, D, M], console: Console, out: Path) -> Non
         results = [report.to_json() for report in reports]
         metrics = {"task": task.name, "examples": len(prepared.validation), "results": results}
         prepared.checkpointer.run.save_metrics(metrics)
+        prepared.discard_cache()
     for sentence in validated(prepared, reports, measured):
         say(console, sentence)
     say(

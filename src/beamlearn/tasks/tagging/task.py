@@ -1,9 +1,11 @@
 """Tagging, as commands and estimators see it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
+from pathlib import Path
 from typing import Any, final
 
 from ...check import by_name
+from ...data.packed import PackedLists
 from ...data.text import DataError
 from ...evaluation.evaluate import Evaluation
 from ...evaluation.metric import Metric
@@ -16,9 +18,10 @@ from .decode import tag
 from .lexicon import TaggingLexicon
 from .linear import HISTORY, LinearTagger
 from .model import Tagger, scorer_of
+from .packed import PackedExamples
 from .predict import labeled, predictions
 from .report import TaggingReport, report
-from .sentences import TaggedSentences, read_sentences
+from .sentences import TaggedSentences, packed_sentences, read_sentences
 from .settings import TaggingExperiment
 from .space import TaggingExample
 
@@ -59,6 +62,9 @@ class TaggingTask(TaskSpec[TaggingExperiment, TaggedSentences, Tagger]):
     def read(self, path: str, experiment: TaggingExperiment) -> TaggedSentences:
         return read_sentences(path, experiment.column, experiment.layout)
 
+    def read_packed(self, path: str, experiment: TaggingExperiment, cache: Path) -> TaggedSentences:
+        return packed_sentences(path, experiment.column, experiment.layout, cache)
+
     def build(
         self, experiment: TaggingExperiment, train: TaggedSentences, seed: int, device: str
     ) -> Tagger:
@@ -78,7 +84,9 @@ class TaggingTask(TaskSpec[TaggingExperiment, TaggedSentences, Tagger]):
                 f"{sorted(missing)[0]!r}; train it on the same data and column."
             )
 
-    def examples(self, model: Tagger, data: TaggedSentences) -> list[TaggingExample]:
+    def examples(self, model: Tagger, data: TaggedSentences) -> Sequence[Sized]:
+        if isinstance(data.words, PackedLists):
+            return PackedExamples(model, data.words, data.tags)
         return [
             model.encode(words, tags) for words, tags in zip(data.words, data.tags, strict=True)
         ]

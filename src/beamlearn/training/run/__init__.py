@@ -7,6 +7,9 @@ from .folder import MODEL as MODEL
 from .folder import POLICIES as POLICIES
 from .folder import VOCABULARY as VOCABULARY
 from .folder import Run as Run
+from .folder import Trace as Trace
+from .records import BusyError as BusyError
+from .records import OccupiedError as OccupiedError
 from .records import RunError as RunError
 from .replacing import left_aside as left_aside
 from .replacing import replacing as replacing

@@ -2,7 +2,7 @@
 
     config.json          everything needed to rebuild       vocabulary.json   symbols and numbers
     rounds.jsonl         one line per round or log step     metrics.json      what was measured
-    model.safetensors    the best model                     lock              held while training
+    model.safetensors    the best model                     lock, lock.*      held while training
     checkpoint/          the training between two rounds: the two newest
     decoding.json        the width to decode with, as measured at the end
     average.safetensors, mixture.safetensors, selected.safetensors     other policies, if asked for
@@ -14,6 +14,7 @@ Nothing is pickled, so reading a stranger's run executes nothing. Every file is 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, final
@@ -21,10 +22,11 @@ from typing import Any, final
 from torch import Tensor
 
 from ...data import atomic
+from ...data.lease import Lease, try_lease
 from ..choices import Policy
 from . import checkpoint as checkpoints
 from .checkpoint import Checkpoint
-from .records import RunError, read_json, read_lines, to_json
+from .records import BusyError, OccupiedError, RunError, read_json, read_lines, to_json
 from .sealed import DamagedError, seal, unseal
 
 CONFIG, VOCABULARY, METRICS = "config.json", "vocabulary.json", "metrics.json"
@@ -49,6 +51,16 @@ REMEDIES: dict[Policy, str] = {
 """Why a policy may be missing, and what to do."""
 
 
+@dataclass(frozen=True)
+class Trace:
+    """What shows whether somebody has gone on with a training."""
+
+    checkpoint: str = ""
+    """The newest one, and when it was written."""
+    logged: int = 0
+    """How many bytes."""
+
+
 @final
 class Run:
     """A run folder; `Run.create` makes one, `Run.open` finds one.
@@ -67,6 +79,8 @@ class Run:
     def __init__(self, path: Path, config: dict[str, Any]) -> None:
         self.path = path
         self.config = config
+        self.lease: Lease | None = None
+        """While it is locked."""
 
     @classmethod
     def create(
@@ -124,16 +138,35 @@ class Run:
     def lock(self) -> Iterator[None]:
         """Keep other processes from training in this folder, and clean up after killed ones.
 
-        The system releases it when the process ends, however it ends.
+        It is released when the process ends, however it ends; see `data/lease.py` for folders that
+        several machines share.
         """
-        with locked(self.path):
+        with locked(self.path) as self.lease:
             for name in (CONFIG, VOCABULARY, ROUNDS, *POLICIES.values(), METRICS, DECODING):
                 atomic.sweep(self.path, name)
             atomic.sweep(self.path / CHECKPOINT)
-            yield
+            try:
+                yield
+            finally:
+                self.lease = None
+
+    def trace(self) -> Trace:
+        """How far the training in this folder has come."""
+        log, found = self.path / ROUNDS, checkpoints.files(self.path / CHECKPOINT)
+        newest = next(iter(found.values()), None)
+        return Trace(
+            "" if newest is None else f"{newest.name} {newest.stat().st_mtime_ns}",
+            log.stat().st_size if log.exists() else 0,
+        )
+
+    def _check_lease(self) -> None:
+        """Refuse to write what another machine has taken over."""
+        if self.lease is not None:
+            self.lease.check()
 
     def save_model(self, tensors: Mapping[str, Tensor], policy: Policy = "best") -> None:
         """Replace the best model, or another policy."""
+        self._check_lease()
         atomic.write_bytes(self.path / POLICIES[policy], seal(tensors))
 
     def load_model(self, policy: Policy = "best") -> dict[str, Tensor]:
@@ -150,6 +183,7 @@ class Run:
 
     def save_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Write a checkpoint and delete all but the two newest."""
+        self._check_lease()
         if (rounds := self.path / ROUNDS).exists():
             atomic.sync(rounds)  # a checkpoint never knows of a round that the log does not
         checkpoints.save(self.path / CHECKPOINT, checkpoint)
@@ -164,6 +198,7 @@ class Run:
 
     def log(self, record: Mapping[str, Any]) -> None:
         """Append one line to `rounds.jsonl`, after removing a line that a killed process tore."""
+        self._check_lease()
         path = self.path / ROUNDS
         line = to_json(record, path)
         with atomic.needing_space(path), path.open("ab+") as file:
@@ -192,6 +227,7 @@ class Run:
 
     def save_metrics(self, metrics: Mapping[str, Any]) -> None:
         """Replace what was measured."""
+        self._check_lease()
         path = self.path / METRICS
         atomic.write_bytes(path, to_json(metrics, path, indent=2))
 
@@ -221,22 +257,22 @@ class Run:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[Lease]:
     """Hold the lock of a run folder."""
-    with atomic.try_lock(path / LOCK) as held:
-        if not held:
-            raise RunError(
+    with try_lease(path / LOCK) as lease:
+        if lease is None:
+            raise BusyError(
                 f"Another process is training in {path}; wait for it to end, or choose another "
                 "folder.",
                 "out",
             )
-        yield
+        yield lease
 
 
 def check_vacant(path: Path) -> None:
     """Refuse a folder that holds a run, or parts that a new run would take for its own."""
     if (path / CONFIG).exists():
-        raise RunError(
+        raise OccupiedError(
             f"{path} already holds a run; resume it, or choose another folder.",
             "resume",
             "overwrite",

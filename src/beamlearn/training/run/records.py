@@ -12,6 +12,14 @@ class RunError(UsageError):
     """A run folder that cannot be used; the message says why and what to do."""
 
 
+class BusyError(RunError):
+    """Another process trains in the folder, or has just done so; later it can be used."""
+
+
+class OccupiedError(RunError):
+    """There is a run in the folder already."""
+
+
 def to_json(record: Mapping[str, Any], path: Path, indent: int | None = None) -> bytes:
     """Write an object for `path`: in the order given, and with every number exactly as it is."""
     try:

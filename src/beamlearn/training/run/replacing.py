@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .folder import CONFIG, OWN, VOCABULARY, locked
+from .folder import CONFIG, LOCK, OWN, VOCABULARY, locked
 from .records import RunError, read_json
 
 
@@ -19,8 +19,9 @@ def replacing(path: str | Path) -> Iterator[None]:
     path = Path(path).resolve()
     aside = path.with_name(f"{path.name}.replaced")
     check_replaceable(path, aside)
-    with locked(path):
+    with locked(path) as lease:
         path.rename(aside)
+        lease.moved(aside)
     try:
         yield
     except BaseException:
@@ -46,7 +47,8 @@ def check_replaceable(path: Path, aside: Path) -> None:
             "a run is not in it; choose another folder.",
             "out",
         )
-    if others := sorted({one.name for one in path.iterdir()} - OWN):
+    found = {one.name for one in path.iterdir() if not one.name.startswith(f"{LOCK}.")}
+    if others := sorted(found - OWN):
         raise RunError(
             f"{path} must hold nothing but a run if it is to be replaced, got {others[0]}; move "
             "that elsewhere, or choose another folder.",

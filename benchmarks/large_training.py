@@ -1,0 +1,121 @@
+"""Peak memory of training a small tagger on many sentences, with and without the cache.
+
+    python benchmarks/large_training.py [SENTENCES ...]
+
+Sentences are generated, 15 words each on average, from 50,000 forms. Each training is a process of
+its own, which reads the file, trains for some rounds and validates once.
+"""
+
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import time
+from itertools import accumulate
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results" / "large_training.json"
+FORMS, TAGS, ROUNDS = 50_000, 17, 50
+IN_MEMORY = 100_000
+"""Without the cache, more sentences than this need more memory than this machine has."""
+
+
+def write(path: Path, sentences: int, seed: int = 0) -> None:
+    draw = random.Random(seed)
+    weights = list(accumulate(1 / (rank + 10) for rank in range(FORMS)))
+    words = [f"w{draw.randrange(10**6)}-{number}" for number in range(FORMS)]
+    with path.open("w") as file:
+        for _ in range(sentences):
+            chosen = draw.choices(range(FORMS), cum_weights=weights, k=draw.randint(5, 25))
+            for place, number in enumerate(chosen, 1):
+                file.write(f"{place}\t{words[number]}\t_\tT{number % TAGS}\t_\t_\t_\t_\t_\t_\n")
+            file.write("\n")
+
+
+def train(folder: Path, cache: str) -> dict[str, Any]:
+    """In a process of its own."""
+    import torch
+
+    from beamlearn.tasks.experiment import begin
+    from beamlearn.tasks.registry import task_named
+    from beamlearn.training.settings import parse
+
+    torch.set_num_threads(1)
+    task = task_named("tag")
+    values = {
+        "data": {
+            "train": str(folder / "train.conllu"),
+            "dev": str(folder / "dev.conllu"),
+            "cache": cache,
+        },
+        "tagger": {"context": "streaming", "word_size": 16, "affix_length": 0, "history_size": 32},
+        "learning": {"width": 2, "epochs": 1, "algorithm": "continue"},
+    }
+    before = peak()
+    start = time.perf_counter()
+    prepared = begin(task, parse(task.experiment, values), folder / f"run-{cache}")
+    ready = time.perf_counter() - start
+    start = time.perf_counter()
+    losses = []
+    for _, round in zip(range(ROUNDS), prepared.training, strict=False):
+        losses.append(float(round.losses.mean()))
+    rounds = time.perf_counter() - start
+    found = {
+        "cache": cache,
+        "peak_mb": peak(),
+        "imports_mb": before,
+        "seconds_to_begin": round_to(ready),
+        "seconds_per_round": round_to(rounds / ROUNDS),
+        "parameters": sum(p.numel() for p in prepared.model.scorer.parameters()),
+        "losses": losses[-3:],
+        "cache_mb": round_to(size(prepared.cache) / 2**20),
+    }
+    prepared.discard_cache()
+    return found
+
+
+def round_to(number: float) -> float:
+    return float(f"{number:.3g}")
+
+
+def size(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.glob("*"))
+
+
+def peak() -> int:
+    """Of this process, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+def main(*counts: str) -> None:
+    found = []
+    for sentences in map(int, counts or ("100000", "1000000")):
+        with TemporaryDirectory() as name:
+            folder = Path(name)
+            write(folder / "train.conllu", sentences)
+            write(folder / "dev.conllu", 200, seed=1)
+            file_mb = (folder / "train.conllu").stat().st_size >> 20
+            caches = ("never", "always") if sentences <= IN_MEMORY else ("always",)
+            for cache in caches:
+                done = subprocess.run(
+                    [sys.executable, __file__, "--train", name, cache],
+                    capture_output=True,
+                    text=True,
+                    check=True,
+                    env=dict(os.environ),
+                )
+                measured = json.loads(done.stdout.splitlines()[-1])
+                found.append({"sentences": sentences, "file_mb": file_mb, **measured})
+                print(found[-1], flush=True)
+                RESULTS.write_text(json.dumps(found, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--train"]:
+        print(json.dumps(train(Path(sys.argv[2]), sys.argv[3])))
+    else:
+        main(*sys.argv[1:])
