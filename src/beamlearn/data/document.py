@@ -55,8 +55,8 @@ class Document:
 
     def only(self, numbers: Sequence[int]) -> "Document":
         """The same lines with some of the sentences, so that the others are not rewritten."""
-        chosen = [self.sentences[number] for number in numbers]
-        return replace(self, sentences=chosen, places=[self.begins[number] for number in numbers])
+        chosen, begins = [self.sentences[number] for number in numbers], self.begins
+        return replace(self, sentences=chosen, places=[begins[number] for number in numbers])
 
     def words(self) -> list[list[str]]:
         """The words of each sentence."""
