@@ -28,6 +28,11 @@ class GrowingFile:
             self.file.truncate(size)  # a process that was killed may have written more
             self.file.seek(size)
 
+    @property
+    def closed(self) -> bool:
+        """Can nothing more be written?"""
+        return self.file.closed
+
     def append(self, data: bytes) -> None:
         """Write at the end."""
         with writing(self.path):

@@ -103,7 +103,7 @@ class Saved(Output):
         self.file = GrowingFile(path, done.output)
         self.journal = journal_of(self.file.path)
         self.identity, self.keep_journal = identity, keep_journal
-        self.last = monotonic()
+        self.last, self.begun = monotonic(), done.output > 0
 
     def write(self, text: str) -> None:
         data = text.encode("utf-8")
@@ -120,7 +120,7 @@ class Saved(Output):
             if file is not None:
                 file.saved()
         Journal(self.identity, self.done, finished).write(self.journal)
-        self.last = monotonic()
+        self.last, self.begun = monotonic(), True
 
     def finish(self) -> None:
         self.save(finished=True)
@@ -130,10 +130,9 @@ class Saved(Output):
             self.journal.unlink(missing_ok=True)
 
     def abandon(self) -> bool:
-        begun = self.identity is not None and self.journal.exists()
-        if begun:
+        if self.begun and not self.file.closed:  # else it was whole, and only lacks its name
             self.save()
         for file in (self.file, self.bad):
             if file is not None:
-                file.close(keep=begun)
-        return begun
+                file.close(keep=self.begun)
+        return self.begun

@@ -75,7 +75,7 @@ class Predicting:
                 rest = windows(self.input.name, opened, sentences)
             else:
                 rest = self.input.windows(sentences, done.mark, stop)
-            with output_of(path, self.target, self.identity, done) as output:
+            with output_of(path, self.target, self.identity, done, self.speaker.announce) as output:
                 self._answer(rest, output, stop)
         self._end(output.done)
 
@@ -122,7 +122,11 @@ class Predicting:
 
 @contextmanager
 def output_of(
-    path: Path | None, target: Target, identity: Identity | None, done: Done
+    path: Path | None,
+    target: Target,
+    identity: Identity | None,
+    done: Done,
+    announce: Callable[[str], None],
 ) -> Iterator[Output]:
     """Where answers go; finished at the end, and otherwise left for whoever goes on with it."""
     with put_to(target.output) if path is None else nullcontext(print_text) as put:
@@ -135,7 +139,8 @@ def output_of(
             yield output
             output.finish()
         except BaseException:
-            output.abandon()
+            if output.abandon():
+                announce(f"What is answered so far is kept beside {path}; go on with `resume`.")
             raise
 
 
