@@ -40,6 +40,7 @@ def train(folder: Path, cache: str) -> dict[str, Any]:
     """In a process of its own."""
     import torch
 
+    from beamlearn.learning.learn import Round
     from beamlearn.tasks.experiment import begin
     from beamlearn.tasks.registry import task_named
     from beamlearn.training.settings import parse
@@ -61,8 +62,9 @@ def train(folder: Path, cache: str) -> dict[str, Any]:
     ready = time.perf_counter() - start
     start = time.perf_counter()
     losses = []
-    for _, round in zip(range(ROUNDS), prepared.training, strict=False):
-        losses.append(float(round.losses.mean()))
+    for _, event in zip(range(ROUNDS), prepared.training, strict=False):
+        assert isinstance(event, Round)  # there are more rounds in an epoch
+        losses.append(float(event.losses.mean()))
     rounds = time.perf_counter() - start
     found = {
         "cache": cache,

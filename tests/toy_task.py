@@ -17,7 +17,7 @@ from beamlearn.evaluation.metric import Metric
 from beamlearn.tasks import settings
 from beamlearn.tasks.decoding import evaluated, search
 from beamlearn.tasks.registry import TASKS, TaskEntry
-from beamlearn.tasks.task import TaskSpec
+from beamlearn.tasks.task import Answering, TaskSpec
 
 
 class SorterSettings(settings.ModelSettings):
@@ -96,6 +96,26 @@ class SortingReport:
         }
 
 
+@dataclass(frozen=True)
+class SortingAnswering(Answering):
+    def words(self, window):
+        return [line.strip() for line in window.lines() if line.strip()]
+
+    def sentences(self, window):
+        return len(self.words(window))
+
+    def check(self, window):
+        for number, word in enumerate(window.lines(), window.start.line):
+            if word.strip() and not word.strip().isalpha():
+                raise DataError(f"{window.name}:{number}: Expected letters, got {word!r}; drop it.")
+
+    def answer(self, model, window, request):
+        self.check(window)
+        words = list(request.progress(self.words(window), window.sentences, "sorting"))
+        found = search(model, words, request.width)
+        return "".join(f"{SORTING.spell(model, output)}\n" for output in found.outputs)
+
+
 class SortingTask(TaskSpec):
     name, experiment, unit, symbols = "sort", SortingExperiment, "letters", "letters"
     metrics = (Metric("sorted", "sorted words"),)
@@ -138,10 +158,11 @@ class SortingTask(TaskSpec):
     def read_labeled(self, file, model, experiment, options):
         return self.read(file, experiment)
 
-    def predict(self, model, experiment, request):
-        words = self.read(request.input, experiment).lines
-        found = search(model, list(request.progress(words, len(words), "sorting")), request.width)
-        yield "".join(f"{self.spell(model, output)}\n" for output in found.outputs)
+    def sentence_unit(self, options):
+        return "line"
+
+    def answering(self, model, experiment, request, opening):
+        return SortingAnswering()
 
     def report(self, model, data, width):
         found = evaluated(model, data.lines, width)

@@ -696,6 +696,6 @@ def test_standard_output_on_a_full_disk(trained, tmp_path, capsys, monkeypatch):
     def full(text):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("beamlearn.data.text.print_text", full)
+    monkeypatch.setattr("beamlearn.cli.jobs.predicting.print_text", full)
     assert beamlearn("predict", trained, source) == 1
     assert "The output cannot be written (No space left on device)" in capsys.readouterr().err

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared_data import shared
 
-from beamlearn.data.document import documents, read_document
+from beamlearn.data.document import DocumentForm, read_document
 from beamlearn.data.rewriting import with_supertag
-from beamlearn.data.text import DataError, read_lines
+from beamlearn.data.text import DataError, iterate_chunks, read_lines
+from beamlearn.data.windows import Window, cut, windows
 
 ROW = "{}\t{}\tlemma\t{}\t_\t_\t{}\tdep\t_\t{}"
 MARKS = "ab#é𡃉\x0b\x0c\x1c\x85\xa0\u2028\u2029"
@@ -413,6 +414,16 @@ def test_real_trees_there_and_back(name):
     assert document.rewrite_trees(document.trees()) == "".join(read_lines(path))
 
 
+def parts(path, layout, size):
+    """The documents of a file in windows of so many sentences, and as many as were counted."""
+    texts = cut(iterate_chunks(path), "block", size)
+    form = DocumentForm.of(Window(path, b"".join(iterate_chunks(path))), layout)
+    for window in windows(path, texts, form.sentences):
+        document = form.document(window)
+        assert len(document.sentences) == window.sentences
+        yield document
+
+
 @settings(max_examples=60)
 @given(case=conllu_cases(), data=st.data(), window=st.integers(1, 3))
 def test_conllu_part_by_part(read, case, data, window):
@@ -421,7 +432,7 @@ def test_conllu_part_by_part(read, case, data, window):
     trees = list(zip(chains, others(case, data), strict=True))
     added = ["# added"] * ("\r" not in case.text())  # they end as the line above, of any part
     comments, rest = [added for _ in trees], list(trees)
-    for document in documents(whole.path, "conllu", window):
+    for document in parts(whole.path, "conllu", window):
         size = len(document.sentences)
         found.append(document.rewrite_trees(rest[:size], comments[:size]))
         rest = rest[size:]
@@ -433,7 +444,7 @@ def test_conllu_part_by_part(read, case, data, window):
 def test_columns_part_by_part(read, case, data, window):
     whole, values = read(case.text(), "columns"), others(case, data)
     found, rest = [], list(values)
-    for document in documents(whole.path, "columns", window):
+    for document in parts(whole.path, "columns", window):
         size = len(document.sentences)
         found.append(document.rewrite("2", rest[:size]))
         rest = rest[size:]
@@ -443,9 +454,9 @@ def test_columns_part_by_part(read, case, data, window):
 def test_the_first_sentences_show_the_layout_of_all(tmp_path):
     path = tmp_path / "f"
     path.write_text("# a note\n\na\tX\n\nb c\tY\n\nd\n")
-    parts = documents(path, "auto", 1)
-    assert next(parts).rewrite("2", []) == "# a note\n\n"
-    assert next(parts).words() == [["a"]]
-    assert next(parts).words() == [["b c"]]
+    found = parts(str(path), "auto", 1)
+    assert next(found).rewrite("2", []) == "# a note\n\n"
+    assert next(found).words() == [["a"]]
+    assert next(found).words() == [["b c"]]
     with pytest.raises(DataError, match=r"f:7: .* as the first, 2 \(line 3\), got 1"):
-        next(parts)
+        next(found)

@@ -1,7 +1,6 @@
 import pytest
 
 from beamlearn.data.plain_text import split_characters, split_words, text_document, unbroken
-from beamlearn.data.windows import line_windows
 
 
 @pytest.mark.parametrize(
@@ -47,7 +46,3 @@ def test_each_line_is_a_sentence_of_conllu():
         "# text = Go on\n# parse_1 = a\n"
         "1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n2\ton\t_\t_\t_\t_\t1\tx\t_\t_"
     )
-
-
-def test_an_empty_text_is_one_window():
-    assert list(line_windows([], 1)) == [(1, [])]

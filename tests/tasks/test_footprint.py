@@ -13,7 +13,7 @@ def test_memory_grows_linearly():
 
 def test_what_does_not_fit_is_refused_and_the_rest_is_not():
     told = []
-    request = PredictionRequest("f", 8, memory=10**9, refuse=told.append)
+    request = PredictionRequest(8, memory=10**9, refuse=told.append)
     assert fitting([5, 10**9 + 1, 7], [1, 4, 9], "f", request) == [0, 2]
     (sentence,) = told
     assert sentence.startswith("f:4: A search may need 1 GB of memory, but")
@@ -21,9 +21,9 @@ def test_what_does_not_fit_is_refused_and_the_rest_is_not():
 
 
 def test_without_a_limit_everything_fits():
-    assert fitting([10**18], [1], "f", PredictionRequest("f", 8)) == [0]
+    assert fitting([10**18], [1], "f", PredictionRequest(8)) == [0]
 
 
 def test_by_default_nothing_is_left_out():
     with pytest.raises(DataError, match="f:1: "):
-        fitting([2], [1], "f", PredictionRequest("f", 8, memory=1))
+        fitting([2], [1], "f", PredictionRequest(8, memory=1))

@@ -27,8 +27,3 @@ def with_progress(items: Iterable[Item], total: int, title: str) -> Iterator[Ite
             disable=not console.is_terminal,
         )
     )
-
-
-def without_progress(items: Iterable[Item], _total: int, _title: str) -> Iterator[Item]:
-    """The items alone."""
-    return iter(items)

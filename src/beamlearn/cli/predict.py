@@ -1,9 +1,13 @@
 """`beamlearn predict`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ..prediction.part import part_of
+from ..prediction.target import Target
+from ..prediction.workers import Workers
 from .shared_options import Device, Mixture, PolicyName, RunFolder, Threads, policy_of
 
 
@@ -58,6 +62,44 @@ def predict(
             show_default="on if the input is a terminal",
         ),
     ] = None,
+    window: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Number of sentences that are read, decoded and written at a time. It bounds the "
+            "memory.",
+        ),
+    ] = 4096,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on with an output file where a killed run was."),
+    ] = False,
+    skip_bad: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write sentences that cannot be read to FILE, each with the reason, and go on.",
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of processes to decode in.", show_default="this one"),
+    ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            help="Where these processes are: processes (of this machine) or dask:tcp://HOST:PORT.",
+            show_default="processes",
+        ),
+    ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="Predict only part I of N of the file, and write it to OUTPUT.part-I-of-N; "
+            "beamlearn join puts the parts together.",
+        ),
+    ] = None,
     max_memory: Annotated[
         float | None,
         typer.Option(
@@ -79,7 +121,8 @@ def predict(
 
     Taggers and parsers write the input file with the predictions filled in. For plain text, a
     tagger writes a word, a tab and its tag on each line, and a parser writes CoNLL-U. Transducers
-    write lines of source, tab and output.
+    write lines of source, tab and output. A file may have any size: it is read, decoded and
+    written window by window.
 
     [bold]Examples[/bold]
 
@@ -96,18 +139,27 @@ def predict(
     beamlearn predict runs/parser test.conllu --nbest 3 -o parsed.conllu
 
     beamlearn predict runs/g2p words.txt --nbest 3 -o phones.tsv
+
+    beamlearn predict runs/pos huge.conllu.gz -o tagged.conllu.gz --workers 8 --resume
+
+    beamlearn predict runs/pos crawled.conllu -o tagged.conllu --skip-bad bad.conllu
+
+    beamlearn predict runs/pos huge.conllu -o tagged.conllu --part 3/16
     """
     from .jobs import predict as job  # loads torch
 
+    target = Target(output, skip_bad, resume, None if part is None else part_of(part))
     job.predict(
         run,
         input,
-        output,
+        target,
+        Workers(workers, engine),
         texts=text or [],
         width=width,
         nbest=nbest,
         as_json=as_json,
         flush=flush,
+        window=window,
         max_memory=max_memory,
         options={"layout": layout, "column": column, "tokenizer": tokenizer},
         policy=policy_of(policy, mixture),

@@ -1,7 +1,7 @@
 """Column files: one word per line with its labels, and a blank line after each sentence."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from .row import WordRow
 from .text import DataError, bare, blank, blocks
@@ -31,16 +31,40 @@ def parse(
     sentences: list[list[WordRow]] = []
     for block in blocks(lines, start):
         words: list[WordRow] = []
-        for number, text in block:
-            if tabs and not words and like_comment(text):
-                continue
-            row = WordRow(tuple(text.split("\t") if tabs else FIELD.findall(text)), number)
+        for row in rows_of(block, tabs):
             first = first or row
             check(row, first, tabs, path)
             words.append(row)
         if words:
             sentences.append(words)
     return sentences
+
+
+def rows_of(block: Iterable[tuple[int, str]], tabs: bool) -> Iterator[WordRow]:
+    """The words in lines without a blank one between them."""
+    begun = False
+    for number, text in block:
+        if begun or not (tabs and like_comment(text)):
+            begun = True
+            yield WordRow(tuple(text.split("\t") if tabs else FIELD.findall(text)), number)
+
+
+def first_row(lines: Sequence[str]) -> WordRow | None:
+    """The first word of a file, if there is one in its first lines."""
+    tabs = tab_separated(lines)
+    return next((row for block in blocks(lines) for row in rows_of(block, tabs)), None)
+
+
+def signs(lines: Sequence[str]) -> tuple[str, ...]:
+    """The few lines that show what separates columns, as all these lines do."""
+    sure = (text for text in data(lines) if not like_comment(text))
+    spaced = (text for text in data(lines) if " " in text)
+    return tuple(text for text in (next(sure, None), next(spaced, None)) if text is not None)
+
+
+def count(lines: Iterable[str], tabs: bool) -> int:
+    """How many sentences there are, whatever their columns."""
+    return sum(any(True for _ in rows_of(block, tabs)) for block in blocks(lines))
 
 
 def check(row: WordRow, first: WordRow, tabs: bool, path: str) -> None:

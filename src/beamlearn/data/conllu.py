@@ -12,6 +12,8 @@ FORM, UPOS, XPOS, FEATS, HEAD, DEPREL, MISC = (
     FIELDS.index(name) for name in ("form", "upos", "xpos", "feats", "head", "deprel", "misc")
 )
 WORD = re.compile(r"[0-9]+")
+MARKED = b"\xef\xbb\xbf1\t"
+"""How a file may begin: a byte-order mark, and a first word."""
 NO_WORD = re.compile(r"[0-9]+(-|\.)[0-9]+")
 """The ids of multiword tokens (1-2) and of empty nodes (8.1)."""
 
@@ -49,6 +51,16 @@ def words_of(block: Iterable[tuple[int, str]], path: str, guessed: bool = False)
                 "word there, or '_'."
             )
     return words
+
+
+def count(text: bytes) -> int:
+    r"""How many sentences a text has, if it can be read: as many as it has first words.
+
+    >>> count(b"# a comment\n\n1\tGo\n\n1\tDo\n2\tstop\n")
+    2
+    """
+    opening = text[: len(MARKED)]
+    return text.count(b"\n1\t") + opening.startswith(b"1\t") + (opening == MARKED)
 
 
 def wrong_count(text: str, guessed: bool) -> str:

@@ -1,7 +1,7 @@
 """A file of sentences: its words and labels, and the same file with labels replaced."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -20,11 +20,12 @@ from .rewriting import (
 )
 from .row import WordRow
 from .supertags import supertags
-from .text import DataError, iterate_lines, name_of
-from .windows import windows
+from .text import DataError, iterate_chunks, name_of
+from .windows import Window
 
 NAMED = {"upos": conllu.UPOS, "xpos": conllu.XPOS, "feats": conllu.FEATS}
 SUPERTAG = "supertag"
+LAYOUTS = ("auto", "conllu", "columns")
 FIRST_ID = re.compile(r"1|1-[0-9]+|0\.[0-9]+")
 NUMBER = re.compile(r"-?[1-9][0-9]*")
 
@@ -54,8 +55,8 @@ class Document:
 
     def only(self, numbers: Sequence[int]) -> "Document":
         """The same lines with some of the sentences, so that the others are not rewritten."""
-        chosen = [self.sentences[number] for number in numbers]
-        return replace(self, sentences=chosen, places=[self.begins[number] for number in numbers])
+        chosen, begins = [self.sentences[number] for number in numbers], self.begins
+        return replace(self, sentences=chosen, places=[begins[number] for number in numbers])
 
     def words(self) -> list[list[str]]:
         """The words of each sentence."""
@@ -264,34 +265,47 @@ def read_document(
     "auto" takes a file for CoNLL-U if its name says so (".conllu", ".conllu.gz") or if its first
     line with data has ten fields and the first one is the id of a first word.
     """
-    return next(documents(source, layout))
+    check_choice(layout, LAYOUTS, "layout")
+    whole = Window(name_of(source), b"".join(iterate_chunks(source)))
+    return DocumentForm.of(whole, layout).document(whole)
 
 
-def documents(
-    source: str | Path,
-    layout: Literal["auto", "conllu", "columns"] = "auto",
-    window: int | None = None,
-) -> Iterator[Document]:
-    """Read a file part by part, `window` sentences at a time; None: all of it.
+@dataclass(frozen=True)
+class DocumentForm:
+    """What the first sentences of a file show of all of it."""
 
-    What `read_document` finds out about the whole of a file shows in its first sentences.
-    """
-    check_choice(layout, ["auto", "conllu", "columns"], "layout")
-    path, opening, first = name_of(source), None, None
-    guessed = layout == "auto"
-    for start, lines in windows(iterate_lines(source), window):
-        if opening is None and layout == "auto" and (window is None or certain(lines)):
-            named = path.endswith((".conllu", ".conllu.gz"))
-            layout = "conllu" if named or like_conllu(lines) else "columns"
-        if layout == "auto":  # nothing but comments so far
-            yield Document(path, lines, [], "columns", start)
-        elif layout == "conllu":
-            yield Document(path, lines, conllu.parse(lines, path, start, guessed), layout, start)
-        else:
-            opening = lines if opening is None else opening
-            found = columns.parse(lines, path, start, opening, first)
-            first = first or next((sentence[0] for sentence in found), None)
-            yield Document(path, lines, found, layout, start, opening)
+    layout: Literal["conllu", "columns"]
+    guessed: bool = False
+    """Did nobody say what the layout is?"""
+    opening: tuple[str, ...] = ()
+    """Lines that show what separates columns."""
+    first: WordRow | None = None
+    """The first word of a column file: the others have as many columns."""
+
+    @classmethod
+    def of(cls, opening: Window, layout: Literal["auto", "conllu", "columns"]) -> "DocumentForm":
+        """The form of a file that begins with these sentences."""
+        lines, named = opening.shown(), opening.name.endswith((".conllu", ".conllu.gz"))
+        guessed = layout == "auto"
+        if layout == "conllu" or (guessed and (named or like_conllu(lines))):
+            return cls("conllu", guessed)
+        return cls("columns", guessed, columns.signs(lines), columns.first_row(lines))
+
+    def document(self, window: Window) -> Document:
+        """Some lines of the file."""
+        path, lines, start = window.name, window.lines(), window.start.line
+        if self.layout == "conllu":
+            found = conllu.parse(lines, path, start, self.guessed)
+            return Document(path, lines, found, "conllu", start)
+        found = columns.parse(lines, path, start, self.opening, self.first)
+        return Document(path, lines, found, "columns", start, self.opening)
+
+    def sentences(self, window: Window) -> int:
+        """How many sentences a window has, counted without reading them."""
+        if self.layout == "conllu":
+            return conllu.count(window.data)
+        text = window.data.decode("utf-8", errors="replace")
+        return columns.count(text.split("\n"), columns.tab_separated(self.opening))
 
 
 def certain(lines: Sequence[str]) -> bool:

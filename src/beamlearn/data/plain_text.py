@@ -97,7 +97,7 @@ def text_document(
         sentences.append([WordRow(row, len(made) + i) for i, row in enumerate(rows, 1)])
         places.append(place)
         made += [*("\t".join(row) + "\n" for row in rows), "\n"]
-    return Document(path, made, sentences, layout, places=places)
+    return Document(path, made, sentences, layout, opening=(), places=places)
 
 
 def fields_of(word: str, number: int, layout: Literal["conllu", "columns"]) -> tuple[str, ...]:

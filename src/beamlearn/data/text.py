@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, cast
 
 from ..check import UsageError
 from . import atomic
@@ -23,6 +23,10 @@ WIDE = {
 }
 """What text in other encodings may begin with; the first marks begin with those after them."""
 GZIP_MAGIC = b"\x1f\x8b"
+READ = 1 << 20
+"""How many bytes are read at a time, if there are as many."""
+UNREADABLE = (OSError, EOFError, ValueError, zlib.error)
+"""What reading a file may raise."""
 
 
 class DataError(UsageError):
@@ -48,13 +52,25 @@ def iterate_lines(source: str | Path) -> Generator[str, None, None]:
                 yield line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise DataError(f"{name}:{number}: {wrong_encoding(error, number)}") from error
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(
-            f"{name}: A gzip file must be complete, but this one is cut off or damaged after line "
-            f"{number} ({error}); copy or download it again."
-        ) from error
-    except (OSError, ValueError) as error:
-        raise unreadable(name, error) from error
+    except UNREADABLE as error:
+        raise unreadable(name, error, number) from error
+
+
+def iterate_chunks(source: str | Path, place: int = 0, line: int = 1) -> Iterator[bytes]:
+    """Yield the bytes of a source, unpacked, as they come.
+
+    They begin at `place`, which is the start of a `line`.
+    """
+    name, lines = name_of(source), line - 1
+    try:
+        with opened(source) as file:
+            if place:
+                file.seek(place)
+            while chunk := file.read1(READ):
+                lines += chunk.count(b"\n")
+                yield chunk
+    except UNREADABLE as error:
+        raise unreadable(name, error, lines) from error
 
 
 def wrong_encoding(error: UnicodeDecodeError, number: int) -> str:
@@ -112,8 +128,13 @@ def name_of(source: str | Path) -> str:
     return "standard input" if str(source) == "-" else str(source)
 
 
-def unreadable(name: str, error: Exception) -> DataError:
-    """The error for a file that cannot be opened or read."""
+def unreadable(name: str, error: Exception, line: int = 0) -> DataError:
+    """The error for a file that cannot be opened, or not be read after a line."""
+    if isinstance(error, EOFError | zlib.error | gzip.BadGzipFile):
+        return DataError(
+            f"{name}: A gzip file must be complete, but this one is cut off or damaged after line "
+            f"{line} ({error}); copy or download it again."
+        )
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return DataError(f"{name}: There is no such file; check the path.")
     if isinstance(error, IsADirectoryError):
@@ -127,7 +148,7 @@ def unreadable(name: str, error: Exception) -> DataError:
 
 
 @contextmanager
-def opened(source: str | Path) -> Iterator[BinaryIO]:
+def opened(source: str | Path) -> Iterator["io.BufferedReader[Any]"]:
     """Open the bytes of a source, unpacked."""
     with standard_input() if str(source) == "-" else open(source, "rb") as packed:
         if packed.peek(2)[:2] != GZIP_MAGIC:

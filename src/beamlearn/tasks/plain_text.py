@@ -1,13 +1,13 @@
 """How plain text is split for a model: as its settings say, or as its training data shows."""
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from ..check import check_choice
-from ..data.document import Document
+from ..data.document import Document, DocumentForm
 from ..data.plain_text import Splitting, text_document, unbroken
-from ..data.text import DataError, iterate_lines, name_of
-from ..data.windows import line_windows
+from ..data.text import DataError
+from ..data.windows import Window
 from .settings import Experiment, TextFiles, Tokenizer
 from .task import PredictionRequest
 from .vocabulary import Vocabulary
@@ -19,23 +19,43 @@ SPLIT = {
 }
 
 
-def text_documents(
+@dataclass(frozen=True)
+class PlainText:
+    """How lines of plain text become documents."""
+
+    splitting: Splitting
+    layout: Literal["conllu", "columns"]
+    longest: int
+    """The length of the longest word of the training data."""
+
+    def document(self, window: Window) -> Document:
+        """Some lines of the text."""
+        lines, start = window.lines(), window.start.line
+        found = text_document(lines, window.name, self.splitting, self.layout, start)
+        check_broken(found, self.splitting, self.longest)
+        return found
+
+    def sentences(self, window: Window) -> int:
+        """How many lines have words."""
+        return sum(not line.isspace() for line in window.shown())
+
+
+Form = DocumentForm | PlainText
+"""What turns the windows of an input into documents."""
+
+
+def plain_text(
     vocabulary: Vocabulary,
     experiment: Experiment,
     request: PredictionRequest,
     layout: Literal["conllu", "columns"],
-) -> Iterator[Document]:
-    """The texts of a request, or the lines of its file, as documents; says how they are split."""
+) -> PlainText:
+    """How the text of a request becomes documents; says how it is split."""
     data, chosen = experiment.data, request.options.get("tokenizer")
     own = data.tokenizer if isinstance(data, TextFiles) else "auto"
     splitting, why = splitting_of(chosen or own, vocabulary)
     request.announce(f"The text is split {SPLIT[splitting]}{why}.")
-    lines = request.texts or iterate_lines(request.input)
-    path = "`text`" if request.texts else name_of(request.input)
-    for start, part in line_windows(lines, request.window):
-        document = text_document(part, path, splitting, layout, start)
-        check_broken(document, splitting, vocabulary)
-        yield document
+    return PlainText(splitting, layout, max(map(len, vocabulary.words), default=0))
 
 
 def splitting_of(chosen: str, vocabulary: Vocabulary) -> tuple[Splitting, str]:
@@ -53,11 +73,10 @@ def single_characters(vocabulary: Vocabulary) -> bool:
     return all(len(word) == 1 for word in vocabulary.words)
 
 
-def check_broken(document: Document, splitting: Splitting, vocabulary: Vocabulary) -> None:
+def check_broken(document: Document, splitting: Splitting, longest: int) -> None:
     """Refuse runs of letters that are longer than any word known: they are many words."""
     if splitting != "words":
         return
-    longest = max(map(len, vocabulary.words), default=0)
     for place, words in zip(document.begins, document.words(), strict=True):
         for word in words:
             if len(word) > longest and unbroken(word):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from ..data.text import DataError
+from ..data.windows import Unit, Window
 from ..evaluation.error_profile import ErrorProfile
 from ..evaluation.evaluate import Evaluation
 from ..evaluation.label_errors import LabelErrors
@@ -139,15 +140,9 @@ def raise_refusal(sentence: str) -> None:
 
 @dataclass(frozen=True)
 class PredictionRequest:
-    """What to predict, and how to write it."""
+    """How to predict, and how to write it."""
 
-    input: str
-    """A file, or - for standard input."""
     width: int
-    texts: Sequence[str] = ()
-    """Sentences or sources to take in place of the file."""
-    window: int | None = None
-    """How many sentences or sources to read and answer at a time; None: all."""
     nbest: int = 1
     """How many outputs to find for each example."""
     listing: bool = False
@@ -163,6 +158,29 @@ class PredictionRequest:
     """How many bytes one search may need; None: any number."""
     refuse: Callable[[str], None] = raise_refusal
     """Says what has no answer, and why; the others are answered."""
+
+
+class Answering(ABC):
+    """How one input is read and answered, window by window.
+
+    It is a small value, as it goes to every process that answers.
+    """
+
+    @abstractmethod
+    def sentences(self, window: Window) -> int:
+        """How many sentences a window has, counted without reading them."""
+
+    @abstractmethod
+    def check(self, window: Window) -> None:
+        """Refuse what cannot be read, with its line."""
+
+    def check_opening(self, model: Any, opening: Window) -> None:
+        """Refuse an input of another kind, which its first sentences show."""
+        self.check(opening)
+
+    @abstractmethod
+    def answer(self, model: Any, window: Window, request: PredictionRequest) -> str:
+        """What is written for a window."""
 
 
 E = TypeVar("E", bound=Experiment)
@@ -287,8 +305,14 @@ class TaskSpec(ABC, Generic[E, D, M]):
         """Data to test a model on; refuse what the model cannot be compared with."""
 
     @abstractmethod
-    def predict(self, model: M, experiment: E, request: PredictionRequest) -> Iterator[str]:
-        """The text that predictions are written as, window by window, in the order of the input."""
+    def sentence_unit(self, options: Options) -> Unit:
+        """What a sentence is in the input of `predict`, so that it can be cut."""
+
+    @abstractmethod
+    def answering(
+        self, model: M, experiment: E, request: PredictionRequest, opening: Window
+    ) -> Answering:
+        """How to answer an input that begins with this window."""
 
     @abstractmethod
     def report(self, model: M, data: D, width: int) -> Report:

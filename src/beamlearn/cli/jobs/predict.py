@@ -1,31 +1,30 @@
 """What `beamlearn predict` does."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
-import typer
-from rich.console import Console
-
-from ...data.text import print_text, write_text
+from ...data.windows import Window
+from ...prediction.bad_sentence import sorted_out
+from ...prediction.input import Input, opening
+from ...prediction.job import Job
+from ...prediction.journal import Identity
+from ...prediction.model_digest import model_digest
+from ...prediction.part import Part
+from ...prediction.target import Target
+from ...prediction.workers import Workers
 from ...tasks.decoding_width import measured_width
 from ...tasks.loading import load
 from ...tasks.registry import task_named
-from ...tasks.task import PredictionRequest
+from ...tasks.task import Model, PredictionRequest
 from ...training.choices import Policy
 from ...training.settings import SettingsError
-from ..console import say, with_progress, without_progress
-from ..flags import with_flags
 from .memory import free_memory
+from .predicting import Predicting, Speaker
 from .setup import given_options, set_up
 
-FLAGS = {
-    "text": "--text",
-    "tokenizer": "--tokenizer",
-    "width": "--width",
-    "max_memory": "--max-memory",
-}
-"""Of the settings that are named while predictions are made."""
 SHARE = 0.8
 """Of the free memory, what one search may need."""
 
@@ -33,13 +32,15 @@ SHARE = 0.8
 def predict(
     run: Path,
     input: str | None,
-    output: str,
+    target: Target,
+    workers: Workers,
     *,
     texts: Sequence[str],
     width: int | None,
     nbest: int | None,
     as_json: bool,
     flush: bool | None,
+    window: int,
     max_memory: float | None,
     options: Mapping[str, str | None],
     policy: Policy,
@@ -49,8 +50,9 @@ def predict(
     """Decode a file or texts, and write the predictions."""
     check_input(input, texts, options.get("layout"))
     source = "-" if input is None else input
-    check_output(source, output)
-    live = is_live(source, output, flush) and not texts
+    check_output(source, target.output)
+    live = is_live(source, target.output, flush) and not texts
+    workers.check_threads(threads)
     set_up(device, threads)
     model, experiment = load(run, device, policy)
     task = task_named(experiment.task)
@@ -60,7 +62,9 @@ def predict(
             f"`width` must be at least `nbest`, {listed}, got {width}; leave out `width`, or widen "
             "it."
         )
-    given = given_options(task, run, options, task.prediction_options)
+    given = dict(given_options(task, run, options, task.prediction_options))
+    if texts and "layout" in task.options | task.prediction_options:
+        given["layout"] = "lines"
     speaker = Speaker()
     measured = measured_width(run, policy) if width is None else None
     if measured is not None and measured >= listed:
@@ -69,55 +73,80 @@ def predict(
             "ended; choose another with `width`."
         )
     request = PredictionRequest(
-        input=source,
-        texts=[line for text in texts for line in text.split("\n")],
-        window=1 if live else None,
         width=max(width or measured or experiment.learning.decoding_width, listed),
         nbest=listed,
         listing=nbest is not None,
         as_json=as_json,
         options=given,
         announce=speaker.announce,
-        memory=bytes_for(max_memory),
-        refuse=speaker.refuse,
-        progress=without_progress if live else with_progress,
+        memory=bytes_for(max_memory, workers),
     )
-    write(output, task.predict(model, experiment, request), live)
-    if speaker.refused:
-        raise typer.Exit(2)
+    lines = tuple(line for text in texts for line in text.split("\n"))
+    unit = task.sentence_unit(given)
+    asked = Input(source, unit, 1 if live else window, lines)
+    target.check(asked)
+    first, parts = opening(asked.name, asked.cut(), patient=not live or unit == "block")
+    answering = task.answering(model, experiment, request, first)
+    journaled = asked.kept and target.path is not None
+    job = Job(
+        run=str(run.absolute()),
+        device=device,
+        policy=policy,
+        digest=model_digest(model, experiment) if journaled or workers.several else "",
+        unit=unit,
+        answering=answering,
+        width=request.width,
+        nbest=request.nbest,
+        listing=request.listing,
+        as_json=as_json,
+        options=tuple(given.items()),
+        memory=request.memory,
+        skipping=target.skip_bad is not None,
+    )
+    check_opening(model, job, first)
+    identity = None
+    if journaled:
+        more = {"threads": threads, "max_memory": max_memory}
+        identity = identity_of(asked, job, target.part, nbest, more)
+    Predicting(model, job, asked, target, workers, identity, speaker, live).run(parts)
 
 
-class Speaker:
-    """Says things on standard error, and remembers whether something was refused."""
-
-    def __init__(self) -> None:
-        self.console, self.refused = Console(stderr=True), False
-
-    def announce(self, sentence: str) -> None:
-        """Say what was decided."""
-        say(self.console, with_flags(ValueError(sentence), FLAGS))
-
-    def refuse(self, sentence: str) -> None:
-        """Say what has no answer."""
-        self.refused = True
-        self.announce(sentence)
+def check_opening(model: Model, job: Job, first: Window) -> None:
+    """Refuse an input of another kind; where bad sentences are skipped, the others show it."""
+    shown = [first]
+    if job.skipping:
+        pieces = sorted_out(first, job.unit, job.answering)
+        shown = [piece for piece in pieces if isinstance(piece, Window)][:1]
+    for window in shown:
+        job.answering.check_opening(model, window)
 
 
-def write(output: str, parts: Iterable[str], live: bool) -> None:
-    """Write what was predicted: all at once, or each part as soon as it is known."""
-    if not live:
-        write_text(output, "".join(parts))
-        return
-    for part in parts:
-        print_text(part)
+def identity_of(
+    input: Input, job: Job, part: Part | None, nbest: int | None, more: Mapping[str, Any]
+) -> Identity:
+    """What the answers depend on."""
+    return {
+        "version": version("beamlearn"),
+        "input": input.digest(),
+        "model": job.digest,
+        "policy": job.policy,
+        "width": job.width,
+        "nbest": nbest,
+        "as_json": job.as_json,
+        "window": input.size,
+        "device": job.device,
+        **{name: dict(job.options).get(name) for name in ("layout", "column", "tokenizer")},
+        **more,
+        "part": None if part is None else f"{part.number}/{part.count}",
+    }
 
 
-def bytes_for(gigabytes: float | None) -> int | None:
-    """What a search may need: what was given, or most of what is free."""
+def bytes_for(gigabytes: float | None, workers: Workers) -> int | None:
+    """What a search may need: what was given, or its share of most of what is free."""
     if gigabytes is not None:
         return int(gigabytes * 1e9)
     free = free_memory()
-    return None if free is None else int(SHARE * free)
+    return None if free is None else int(SHARE * free / (workers.count if workers.several else 1))
 
 
 def is_live(input: str, output: str, flush: bool | None) -> bool:

@@ -2,16 +2,18 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
 
 from ...check import check_choice
-from ...data.document import Document, documents
+from ...data.document import Document, DocumentForm
 from ...data.text import DataError
+from ...data.windows import Unit, Window
 from ..decoding import json_lines
 from ..footprint import fitting
-from ..plain_text import text_documents
-from ..task import PredictionRequest
+from ..plain_text import Form, plain_text
+from ..task import Answering, Options, PredictionRequest
 from .decode import Parse, Parsing, needed, parse
 from .model import Parser
 from .sentences import ParsedSentences, read_sentences, tags_of
@@ -21,25 +23,47 @@ LISTED = re.compile("# parse_[0-9]+ = ")
 """The comments of n-best lists."""
 
 
-def predictions(
-    model: Parser, experiment: ParsingExperiment, request: PredictionRequest
-) -> Iterator[str]:
-    """The same file with the trees in it, or JSON lines; plain text is written as CoNLL-U."""
-    layout, first = request.options.get("layout", "auto"), 0
+def sentence_unit(options: Options) -> Unit:
+    """What a sentence is in the input."""
+    layout = options.get("layout", "auto")
     check_choice(layout, ("auto", "conllu", "lines"), "layout of files to parse")
-    if request.texts or layout == "lines":
+    return "line" if layout == "lines" else "block"
+
+
+def answering(
+    model: Parser, experiment: ParsingExperiment, request: PredictionRequest
+) -> "ParseAnswering":
+    """How to parse a CoNLL-U file, or plain text."""
+    tags = experiment.parser.tags
+    if request.options.get("layout") == "lines":
         check_untagged(experiment)
-        parts = text_documents(model.lexicon, experiment, request, "conllu")
-    else:
-        parts = documents(request.input, "conllu", request.window)
-    for document in parts:
-        yield parsed(model, experiment, document, request, first)
-        first += len(document.sentences)
+        return ParseAnswering(plain_text(model.lexicon, experiment, request, "conllu"), tags)
+    return ParseAnswering(DocumentForm("conllu"), tags)
+
+
+@final
+@dataclass(frozen=True)
+class ParseAnswering(Answering):
+    """The same file with the trees in it, or JSON lines; plain text is written as CoNLL-U."""
+
+    form: Form
+    tags: str
+    """The column that the parser looks at."""
+
+    def sentences(self, window: Window) -> int:
+        return self.form.sentences(window)
+
+    def check(self, window: Window) -> None:
+        tags_of(self.form.document(window), self.tags)
+
+    def answer(self, model: Parser, window: Window, request: PredictionRequest) -> str:
+        document = self.form.document(window)
+        return parsed(model, self.tags, document, request, window.start.sentence)
 
 
 def parsed(
     model: Parser,
-    experiment: ParsingExperiment,
+    tags: str,
     document: Document,
     request: PredictionRequest,
     first: int,
@@ -52,7 +76,7 @@ def parsed(
     found = parse(
         model,
         chosen.words(),
-        tags_of(chosen, experiment.parser.tags),
+        tags_of(chosen, tags),
         request.width,
         nbest=request.nbest,
         confidence=request.as_json or request.listing,

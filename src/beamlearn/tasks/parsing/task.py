@@ -1,18 +1,19 @@
 """Parsing, as commands and estimators see it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 from ...data.text import DataError
+from ...data.windows import Unit, Window
 from ...evaluation.evaluate import Evaluation
 from ...evaluation.metric import Metric
 from ...plural import counted
 from ...training.settings import SettingsError
-from ..task import Arcs, Options, PredictionRequest, Subject, TaskSpec
+from ..task import Answering, Arcs, Options, PredictionRequest, Subject, TaskSpec
 from .attachment import arcs_of
 from .lexicon import ParsingLexicon
 from .model import Parser, scorer_of
-from .predict import labeled, predictions
+from .predict import answering, labeled, sentence_unit
 from .projective import decode
 from .report import ParsingReport, examples_of, report
 from .sentences import ParsedSentences, read_sentences
@@ -132,10 +133,17 @@ class ParsingTask(TaskSpec[ParsingExperiment, ParsedSentences, Parser]):
     ) -> ParsedSentences:
         return labeled(file, model, experiment)
 
-    def predict(
-        self, model: Parser, experiment: ParsingExperiment, request: PredictionRequest
-    ) -> Iterator[str]:
-        return predictions(model, experiment, request)
+    def sentence_unit(self, options: Options) -> Unit:
+        return sentence_unit(options)
+
+    def answering(
+        self,
+        model: Parser,
+        experiment: ParsingExperiment,
+        request: PredictionRequest,
+        opening: Window,
+    ) -> Answering:
+        return answering(model, experiment, request)
 
     def report(self, model: Parser, data: ParsedSentences, width: int) -> ParsingReport:
         return report(model, data, width)

@@ -1,42 +1,70 @@
 """What `predict` writes for taggers, and what they are tested on."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, cast, final, get_args
 
 from ...check import check_choice
-from ...data.document import Document, documents
+from ...data.document import Document, DocumentForm
 from ...data.text import DataError
+from ...data.windows import Unit, Window
 from ...training.settings import SettingsError
 from ..decoding import json_lines
 from ..footprint import fitting
-from ..plain_text import single_characters, text_documents
-from ..task import Options, PredictionRequest
+from ..plain_text import Form, plain_text, single_characters
+from ..task import Answering, Options, PredictionRequest
 from .decode import Tagging, needed, tag
 from .model import Tagger
 from .sentences import TaggedSentences, read_sentences
 from .settings import Layout, TaggingExperiment
 
 
-def predictions(
-    model: Tagger, experiment: TaggingExperiment, request: PredictionRequest
-) -> Iterator[str]:
-    """The same file with the tags in it, or JSON lines; plain text as a word and its tag a line."""
-    options, first = request.options, 0
-    layout = "lines" if request.texts else options.get("layout", "auto")
+def sentence_unit(options: Options) -> Unit:
+    """What a sentence is in the input."""
+    layout = options.get("layout", "auto")
     check_choice(layout, (*get_args(Layout), "lines"), "layout")
-    plain = layout == "lines"
-    parts = (
-        text_documents(model.lexicon, experiment, request, "columns")
-        if plain
-        else documents(request.input, layout_of(options), request.window)
-    )
-    for document in parts:
-        column = "2" if plain else options.get("column") or column_of(experiment, document)
-        if layout == "auto":
-            check_kind(model, document, column)
-        yield tagged(model, document, column, request, first)
-        first += len(document.sentences)
+    return "line" if layout == "lines" else "block"
+
+
+def answering(
+    model: Tagger, experiment: TaggingExperiment, request: PredictionRequest, opening: Window
+) -> "TagAnswering":
+    """How to tag a file, or plain text."""
+    options = request.options
+    if options.get("layout") == "lines":
+        form = plain_text(model.lexicon, experiment, request, "columns")
+        return TagAnswering(form, column="2", guessed=False)
+    found = DocumentForm.of(opening, layout_of(options))
+    column = options.get("column") or column_of(experiment, found.layout, opening.name)
+    return TagAnswering(found, column, found.guessed)
+
+
+@final
+@dataclass(frozen=True)
+class TagAnswering(Answering):
+    """The same file with the tags in it, or JSON lines; plain text as a word and its tag a line."""
+
+    form: Form
+    column: str
+    """Where the tags go."""
+    guessed: bool
+    """Did nobody say what the layout of the file is?"""
+
+    def sentences(self, window: Window) -> int:
+        return self.form.sentences(window)
+
+    def check(self, window: Window) -> None:
+        self.form.document(window)
+
+    def check_opening(self, model: Tagger, opening: Window) -> None:
+        document = self.form.document(opening)
+        if self.guessed:
+            check_kind(model, document, self.column)
+
+    def answer(self, model: Tagger, window: Window, request: PredictionRequest) -> str:
+        document = self.form.document(window)
+        return tagged(model, document, self.column, request, window.start.sentence)
 
 
 def tagged(
@@ -81,15 +109,15 @@ def layout_of(options: Options) -> Layout:
     return cast(Layout, options.get("layout", "auto"))
 
 
-def column_of(experiment: TaggingExperiment, document: Document) -> str:
+def column_of(experiment: TaggingExperiment, layout: str, path: str) -> str:
     """The column of training, if it means the same in this file."""
     column, data = experiment.column, experiment.data
     if data is not None and column.lstrip("-").isdecimal():
         learned = Path(data.train).name.removesuffix(".gz").endswith(".conllu")
-        if (learned or data.layout == "conllu") != (document.layout == "conllu"):
+        if (learned or data.layout == "conllu") != (layout == "conllu"):
             raise SettingsError(
                 f"`column` must be given, as training had column {column} of a file in another "
-                f"layout than {document.path}."
+                f"layout than {path}."
             )
     return column
 

@@ -1,25 +1,26 @@
 """Tagging, as commands and estimators see it."""
 
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence, Sized
 from pathlib import Path
 from typing import Any, final
 
 from ...check import by_name
 from ...data.packed import PackedLists
 from ...data.text import DataError
+from ...data.windows import Unit, Window
 from ...evaluation.evaluate import Evaluation
 from ...evaluation.metric import Metric
 from ...plural import counted
 from ...training.settings import SettingsError
 from ..decoding import in_order
-from ..task import Options, PredictionRequest, Ranges, Subject, TaskSpec
+from ..task import Answering, Options, PredictionRequest, Ranges, Subject, TaskSpec
 from .bio import is_bio, span_scores
 from .decode import tag
 from .lexicon import TaggingLexicon
 from .linear import HISTORY, LinearTagger
 from .model import Tagger, scorer_of
 from .packed import PackedExamples
-from .predict import labeled, predictions
+from .predict import answering, labeled, sentence_unit
 from .report import TaggingReport, report
 from .sentences import TaggedSentences, packed_sentences, read_sentences
 from .settings import TaggingExperiment
@@ -152,10 +153,17 @@ class TaggingTask(TaskSpec[TaggingExperiment, TaggedSentences, Tagger]):
     ) -> TaggedSentences:
         return labeled(file, model, experiment, options)
 
-    def predict(
-        self, model: Tagger, experiment: TaggingExperiment, request: PredictionRequest
-    ) -> Iterator[str]:
-        return predictions(model, experiment, request)
+    def sentence_unit(self, options: Options) -> Unit:
+        return sentence_unit(options)
+
+    def answering(
+        self,
+        model: Tagger,
+        experiment: TaggingExperiment,
+        request: PredictionRequest,
+        opening: Window,
+    ) -> Answering:
+        return answering(model, experiment, request, opening)
 
     def report(self, model: Tagger, data: TaggedSentences, width: int) -> TaggingReport:
         return report(model, data.words, data.tags, width)

@@ -1,16 +1,17 @@
 """What `predict` writes for transducers, and what they are tested on."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any, cast, final
 
 from ...check import check_choice
 from ...data.document import like_conllu
 from ...data.pairs import Allowed, Pair, parse_sources
-from ...data.text import DataError, iterate_lines, name_of
-from ...data.windows import line_windows
+from ...data.text import DataError, name_of
+from ...data.windows import Window
 from ..decoding import json_lines
 from ..footprint import fitting
-from ..task import Options, PredictionRequest
+from ..task import Answering, Options, PredictionRequest
 from .decode import Transduced, Transduction, needed, transduce
 from .lengths import check_sources, readable
 from .pairs import Pairs, read_pairs
@@ -21,14 +22,25 @@ READINGS = ("one", "several", "merged")
 """What lines say of references: with `merged`, those with the same source are one example."""
 
 
-def predictions(model: TransductionModel, request: PredictionRequest) -> Iterator[str]:
+@final
+@dataclass(frozen=True)
+class TransductionAnswering(Answering):
     """Lines of source, tab and output, or JSON lines."""
-    given = request.texts or iterate_lines(request.input)
-    name = "`text`" if request.texts else name_of(request.input)
-    for start, part in line_windows(given, request.window):
-        if start == 1:
-            check_kind(part, name)
-        yield transduced(model, parse_sources(part, name, "several", start), name, request)
+
+    def sentences(self, window: Window) -> int:
+        data = window.data
+        return data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
+
+    def check(self, window: Window) -> None:
+        window.lines()
+
+    def check_opening(self, model: TransductionModel, opening: Window) -> None:
+        check_kind(opening.lines(), opening.name)
+
+    def answer(self, model: TransductionModel, window: Window, request: PredictionRequest) -> str:
+        name, lines = window.name, window.lines()
+        pairs = parse_sources(lines, name, "several", window.start.line)
+        return transduced(model, pairs, name, request)
 
 
 def transduced(

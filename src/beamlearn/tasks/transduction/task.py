@@ -1,20 +1,21 @@
 """Transduction, as commands and estimators see it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, final
 
+from ...data.windows import Unit, Window
 from ...evaluation.evaluate import Evaluation
 from ...evaluation.marked import Marked
 from ...evaluation.metric import Metric
 from ...plural import counted
 from ...training.settings import SettingsError
-from ..task import Options, PredictionRequest, Subject, TaskSpec
+from ..task import Answering, Options, PredictionRequest, Subject, TaskSpec
 from .lengths import check_lengths, check_source, check_sources
 from .marking import marked
 from .model import Transducer, scorer_of
 from .pairs import Pairs, read_pairs
-from .predict import labeled, predictions
+from .predict import TransductionAnswering, labeled
 from .pretrained import adapted, rebuilt
 from .report import TransductionReport, report
 from .settings import TransducerSettings, TransductionExperiment
@@ -157,13 +158,17 @@ class TransductionTask(TaskSpec[TransductionExperiment, Pairs, TransductionModel
     ) -> Pairs:
         return labeled(file, model, experiment, options)
 
-    def predict(
+    def sentence_unit(self, options: Options) -> Unit:
+        return "line"
+
+    def answering(
         self,
         model: TransductionModel,
         experiment: TransductionExperiment,
         request: PredictionRequest,
-    ) -> Iterator[str]:
-        return predictions(model, request)
+        opening: Window,
+    ) -> Answering:
+        return TransductionAnswering()
 
     def report(self, model: TransductionModel, data: Pairs, width: int) -> TransductionReport:
         return report(model, data.sources, data.references, width)
