@@ -26,7 +26,7 @@ from .windows import windows
 NAMED = {"upos": conllu.UPOS, "xpos": conllu.XPOS, "feats": conllu.FEATS}
 SUPERTAG = "supertag"
 FIRST_ID = re.compile(r"1|1-[0-9]+|0\.[0-9]+")
-NUMBER = re.compile(r"-?[1-9][0-9]*")
+NUMBER = re.compile(r"-?[1-9][0-9]{0,8}")
 
 
 @dataclass(frozen=True)
