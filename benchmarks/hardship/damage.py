@@ -109,10 +109,10 @@ def damage(copy: Path, case: Case, draw: random.Random) -> bool:
     path.touch()
     before = path.read_bytes()
     changes: dict[str, Callable[[], object]] = {
-        "swap": lambda: swap(copy, path, case, draw),
+        "swap": lambda: swap(copy, path, draw),
         "empty": lambda: path.write_bytes(b""),
         "delete": path.unlink,
-        "folder": lambda: (path.unlink(), path.mkdir()),
+        "folder": lambda: turn_into_folder(path),
     }
     functions = {function.__name__: function for function in BREAKS}
     if case.damage in changes:
@@ -122,7 +122,12 @@ def damage(copy: Path, case: Case, draw: random.Random) -> bool:
     return not path.is_file() or path.read_bytes() != before
 
 
-def swap(copy: Path, path: Path, case: Case, draw: random.Random) -> None:
+def turn_into_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def swap(copy: Path, path: Path, draw: random.Random) -> None:
     """Put the same file of another run, or another file of the same run, in its place."""
     others = [one for one in copy.rglob("*") if one.is_file() and one != path]
     alike = [one for one in others if one.name == path.name]

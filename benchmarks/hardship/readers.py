@@ -72,8 +72,8 @@ class Found:
 def readers(run: Path) -> list[Reader]:
     """All readers; `run` is the folder of a small tagger."""
     conllu = "".join(trees(4)).encode()
-    columns = "the\tDET\nold\tADJ\nman\tNOUN\n\na\tDET\ndog\tNOUN\n\n".encode()
-    vectors = "3 2\nthe 0.5 1.5\nman -1 2e-3\ndog 0 1\n".encode()
+    columns = b"the\tDET\nold\tADJ\nman\tNOUN\n\na\tDET\ndog\tNOUN\n\n"
+    vectors = b"3 2\nthe 0.5 1.5\nman -1 2e-3\ndog 0 1\n"
     matrix = np.arange(6, dtype=np.float32).reshape(3, 2)
     config = (run / "config.json").read_bytes()
     return [

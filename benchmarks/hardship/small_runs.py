@@ -32,12 +32,12 @@ class SmallTask:
     options: tuple[str, ...]
     epochs: int = 2
 
-    def training(self, out: Path, epochs: int | None = None, **more: float) -> Command:
+    def training(self, out: Path, epochs: int | None = None, **more: float | None) -> Command:
         """The command that trains it."""
         given = (*self.given, "--width", 2, "--epochs", epochs or self.epochs)
         return Command.of("train", *given, "--out", out, **more)
 
-    def comparison(self, out: Path, epochs: int = 2, **more: float) -> Command:
+    def comparison(self, out: Path, epochs: int = 2, **more: float | None) -> Command:
         """The command that compares two trainings."""
         grid = ("--algorithms", "log_likelihood,continue", "--widths", "2", "--processes", "2")
         return Command.of("compare", *self.given, *grid, "--epochs", epochs, "--out", out, **more)
@@ -66,7 +66,7 @@ def small_tasks(folder: Path, sentences: int = 24) -> dict[str, SmallTask]:
             path = folder / f"{name}.{part}.{suffix}"
             path.write_text("".join(text(sentences, number)), encoding="utf-8")
             paths.append(path)
-        found[name] = SmallTask(name, *paths, options=given)
+        found[name] = SmallTask(name, paths[0], paths[1], given)
     proven = replace(found["tag"], options=PROVEN, epochs=1)
     return {**found, "proven": proven}
 

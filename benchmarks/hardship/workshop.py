@@ -137,9 +137,9 @@ def together(commands: Sequence[Command], scratch: Path) -> list[Outcome]:
                     os.kill(running[place], signal.SIGKILL)
                 pid, status = os.waitpid(running[place], 0)
             if pid:
-                texts = [path.read_text(errors="replace") for path in outputs(scratch, place)]
+                out, err = (path.read_text(errors="replace") for path in outputs(scratch, place))
                 code = os.waitstatus_to_exitcode(status)
-                found[place] = Outcome(code, since, *texts, hung=hung)
+                found[place] = Outcome(code, since, out, err, hung)
         time.sleep(POLL)
     return [found[place] for place in range(len(commands))]
 

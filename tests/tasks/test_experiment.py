@@ -324,7 +324,7 @@ def test_weights_that_do_not_fit(copy, go, name, change):
     "change",
     [
         lambda v: v["tags"].reverse(),
-        lambda v: v["words"].update(the=1),
+        lambda v: v["words"].update(the=999),
         lambda v: v.pop("max_characters"),
     ],
 )

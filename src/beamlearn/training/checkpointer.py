@@ -20,8 +20,11 @@ class Checkpointer:
     def __init__(self, run: Run, seconds: float = 60.0) -> None:
         self.run, self.seconds = run, seconds
         self.saved = monotonic()
+        self.left: int | None = None
+        """The size of the log when the state was read or first saved, until a round is logged."""
 
     def __call__(self, training: Training, event: Round | Validation) -> None:
+        self.check_alone()
         if isinstance(event, Round):
             self.run.log(round_record(event, each=training.settings.stream))
             if monotonic() - self.saved >= self.seconds:
@@ -41,6 +44,18 @@ class Checkpointer:
         tensors, facts = training.state()
         self.run.save_checkpoint(Checkpoint(training.round, tensors, facts))
         self.saved = monotonic()
+        if not training.round:
+            self.left = self.run.log_size
+
+    def check_alone(self) -> None:
+        """Refuse to go on from a state that another process went on from in the meantime."""
+        if self.left not in (None, self.run.log_size):
+            raise RunError(
+                f"Another process has trained in {self.run.path} since the training there was "
+                "read; resume it again.",
+                "resume",
+            )
+        self.left = None
 
     def go_back(self, training: Training, checkpoint: Checkpoint) -> None:
         """Bring a training to where a checkpoint was written."""
@@ -52,6 +67,7 @@ class Checkpointer:
                 "config.json and vocabulary.json; one of them was changed: restore it from a copy."
             ) from None
         self.run.rewind_log(training.round, training.validated)
+        self.left = self.run.log_size
         if training.best.state is not None:
             self.run.save_model(training.best.state)
 

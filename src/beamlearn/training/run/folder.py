@@ -25,6 +25,7 @@ from ...data import atomic
 from ..choices import Policy
 from . import checkpoint as checkpoints
 from .checkpoint import Checkpoint
+from .log_line import fault
 from .records import RunError, fingerprint, read_json, read_lines, to_json
 from .sealed import DamagedError, seal, unseal
 
@@ -186,12 +187,18 @@ class Run:
                     file.truncate(file.read().rfind(b"\n") + 1)
             file.write(line)
 
+    @property
+    def log_size(self) -> int:
+        """The bytes of `rounds.jsonl`."""
+        path = self.path / ROUNDS
+        return path.stat().st_size if path.exists() else 0
+
     def rewind_log(self, round: int, epoch: int | None = None) -> None:
         """Drop what was logged after a round or after the end of an epoch, and a torn last line."""
         path = self.path / ROUNDS
         kept = [
             line + b"\n"
-            for line, record in read_lines(path)
+            for line, record in self._lines()
             if record.get("round", 0) <= round
             and (epoch is None or record.get("epoch", 0) <= epoch)
         ]
@@ -200,7 +207,17 @@ class Run:
 
     def rounds(self) -> Iterator[dict[str, Any]]:
         """Yield what was logged, but for a torn last line."""
-        return (record for _, record in read_lines(self.path / ROUNDS))
+        return (record for _, record in self._lines())
+
+    def _lines(self) -> Iterator[tuple[bytes, dict[str, Any]]]:
+        path = self.path / ROUNDS
+        for number, (line, record) in enumerate(read_lines(path), 1):
+            if reason := fault(record):
+                raise RunError(
+                    f"{path}, line {number}, is not what training logs, as {reason}; fix it or "
+                    "restore the file from a copy."
+                )
+            yield line, record
 
     def save_metrics(self, metrics: Mapping[str, Any]) -> None:
         """Replace what was measured."""
