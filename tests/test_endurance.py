@@ -82,9 +82,7 @@ def test_killed_and_resumed_a_training_comes_to_the_same_end(
 
 @pytest.mark.slow
 def test_killed_predictions_are_old_or_whole(workshop, tasks, runs, tmp_path, draw, until):
-    found = kills.kill_prediction(
-        workshop, tasks["tag"], runs / "tag", tmp_path, 4, draw, until
-    )
+    found = kills.kill_prediction(workshop, tasks["tag"], runs / "tag", tmp_path, 4, draw, until)
     assert not found.failures
     assert found.kills == 4
 

@@ -64,10 +64,13 @@ class Answers:
 
 
 @contextmanager
-def inspector(run: Path, file: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """The command that serves the page, and its port."""
+def inspector(run: Path, file: Path, errors: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """The command that serves the page, and its port; what it says goes to the file `errors`."""
     command = [sys.executable, "-m", "beamlearn", "inspect", str(run), str(file), "--no-open"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with (
+        errors.open("w") as said,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, text=True) as process,
+    ):
         assert process.stdout is not None
         found = re.search(r"127\.0\.0\.1:(\d+)", process.stdout.readline())
         assert found is not None
@@ -84,7 +87,8 @@ def try_requests(
     (run.parent / "secret").write_bytes(SECRET)
     counts: Counter[str] = Counter()
     failures: list[str] = []
-    with inspector(run, file) as (process, port):
+    errors = run.parent / "errors"
+    with inspector(run, file, errors) as (process, port):
         first = memory(process.pid)
         for number in range(requests):
             if time.monotonic() > until:
@@ -103,6 +107,8 @@ def try_requests(
         status, _ = ask(port, message("GET", "/", "127.0.0.1", [], b"", whole=True))
         if status != "200":
             failures.append(f"after all requests a good one was answered with {status}")
+        if said := errors.read_text():
+            failures.append(f"the server said {said[-300:]!r}")
         grown = (memory(process.pid) - first) >> 20
     return Answers(
         run.name, sum(counts.values()), dict(sorted(counts.items())), grown, tuple(failures)

@@ -481,3 +481,25 @@ def test_the_page_on_comparing_works_as_printed(compared, tmp_path, monkeypatch,
     printed = capsys.readouterr().out.splitlines()
     assert printed[0].split()[0] in CELLS
     assert len(printed) == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("compare.json", lambda about: about.pop("tests")),
+        ("compare.json", lambda about: about.update(metric=3)),
+        ("compare.json", lambda about: about.update(cells=None)),
+        ("results.jsonl", lambda row: row.pop("width")),
+        ("results.jsonl", lambda row: row.update(accuracy="high")),
+    ],
+)
+def test_a_damaged_comparison_is_refused(compared, tmp_path, name, change):
+    for one in ("compare.json", "results.jsonl"):
+        (tmp_path / one).write_bytes((compared / one).read_bytes())
+    lines = (tmp_path / name).read_text()
+    first, rest = (lines, "") if name == "compare.json" else lines.split("\n", 1)
+    facts = json.loads(first)
+    change(facts)
+    (tmp_path / name).write_text(json.dumps(facts) + "\n" + rest)
+    with pytest.raises(RunError, match=f"{name} is not what `beamlearn compare` wrote"):
+        read_comparison(tmp_path)
