@@ -37,7 +37,7 @@ CELLS = ["log_likelihood-1", "continue-2", "continue-upper_bound-2"]
 @pytest.fixture(autouse=True)
 def quick(no_shape_checks, monkeypatch):
     """In this process and without shape checks; tests/test_compare.py has the processes."""
-    monkeypatch.setattr(beamlearn.comparison.runner, "workers", here)
+    monkeypatch.setattr(beamlearn.comparison.runner, "local_processes", here)
 
 
 @contextmanager
@@ -83,7 +83,7 @@ def compared(data, module_without_shape_checks, tmp_path_factory):
     """A comparison that is done."""
     out = tmp_path_factory.mktemp("compared") / "out"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(beamlearn.comparison.runner, "workers", here)
+        patch.setattr(beamlearn.comparison.runner, "local_processes", here)
         assert compare_tag(data, out) == 0
     return out
 
@@ -167,7 +167,7 @@ def test_interrupted_it_says_how_to_go_on(data, tmp_path, monkeypatch, capsys):
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr(beamlearn.comparison.runner, "workers", interrupted)
+    monkeypatch.setattr(beamlearn.comparison.runner, "local_processes", interrupted)
     assert compare_tag(data, tmp_path / "out") == 130
     assert "Interrupted. The same command goes on." in capsys.readouterr().err
 
