@@ -222,7 +222,7 @@ def test_compare(data, tmp_path, monkeypatch, capsys):
         with ThreadPoolExecutor(1) as pool:
             yield pool
 
-    monkeypatch.setattr(beamlearn.comparison.runner, "workers", here)
+    monkeypatch.setattr(beamlearn.comparison.runner, "local_processes", here)
     files = ["--train", data / "train.tsv", "--dev", data / "dev.tsv", "--out", tmp_path / "cmp"]
     grid = ["--algorithms", "log_likelihood,joint", "--widths", 2, "--seeds", 1, "--epochs", 1]
     assert beamlearn_("compare", "transduce", "--hf", data / "t5", *files, *grid) == 0
