@@ -6,6 +6,22 @@ from operator import index
 from typing import SupportsIndex, TypeVar
 
 Entry = TypeVar("Entry")
+LONGEST = 200
+"""The most characters of a wrong value in a message: it may be all of a damaged file."""
+
+
+def quoted(value: object) -> str:
+    """A wrong value as messages show it: all of it, or its beginning if it is long.
+
+    >>> quoted("8.1"), len(quoted("9" * 5000))
+    ("'8.1'", 203)
+    """
+    return shortened(repr(value))
+
+
+def shortened(text: str) -> str:
+    """A text, or its beginning if it is too long for a message."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def by_name(table: Mapping[str, Entry], name: str, kind: str) -> Entry:
@@ -20,7 +36,7 @@ def unknown(known: Iterable[str], name: str, kind: str) -> str:
     known = list(known)
     near = difflib.get_close_matches(str(name), known, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    return f"There is no {kind} called {name!r}.{hint} Known: {', '.join(known)}."
+    return f"There is no {kind} called {quoted(name)}.{hint} Known: {', '.join(known)}."
 
 
 def check_choice(name: str, known: Iterable[str], kind: str) -> None:

@@ -544,3 +544,25 @@ def test_an_engine_does_the_work(compared, data, tmp_path, monkeypatch):
     assert beamlearn_compare("tag", *given, "--engine", "dask:tcp://here:1") == 0
     assert opened == [("dask:tcp://here:1", tmp_path / "slurm")]
     assert (tmp_path / "table.md").read_text() == (compared / "table.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("compare.json", lambda about: about.pop("tests")),
+        ("compare.json", lambda about: about.update(metric=3)),
+        ("compare.json", lambda about: about.update(cells=None)),
+        ("results.jsonl", lambda row: row.pop("width")),
+        ("results.jsonl", lambda row: row.update(accuracy="high")),
+    ],
+)
+def test_a_damaged_comparison_is_refused(compared, tmp_path, name, change):
+    for one in ("compare.json", "results.jsonl"):
+        (tmp_path / one).write_bytes((compared / one).read_bytes())
+    lines = (tmp_path / name).read_text()
+    first, rest = (lines, "") if name == "compare.json" else lines.split("\n", 1)
+    facts = json.loads(first)
+    change(facts)
+    (tmp_path / name).write_text(json.dumps(facts) + "\n" + rest)
+    with pytest.raises(RunError, match=f"{name} is not what `beamlearn compare` wrote"):
+        read_comparison(tmp_path)

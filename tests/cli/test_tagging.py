@@ -699,3 +699,14 @@ def test_standard_output_on_a_full_disk(trained, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("beamlearn.cli.jobs.predicting.print_text", full)
     assert beamlearn("predict", trained, source) == 1
     assert "The output cannot be written (No space left on device)" in capsys.readouterr().err
+
+
+def test_a_file_that_the_system_refuses_is_named_in_a_sentence(trained, monkeypatch, capsys):
+    def fail(*_):
+        raise PermissionError(errno.EACCES, "Permission denied", "a/file")
+
+    monkeypatch.setattr("beamlearn.cli.jobs.predict.load", fail)
+    assert beamlearn("predict", trained, "x") == 1
+    assert capsys.readouterr().err.startswith(
+        "a/file cannot be read or written (Permission denied)"
+    )

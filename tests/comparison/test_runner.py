@@ -294,3 +294,27 @@ def test_who_is_slower_to_begin_resumes(tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "begin", slowly)
     run_entry(chosen, tmp_path / "run")
     assert contents(tmp_path / "run") == contents(tmp_path / "alone")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda metrics: metrics.pop("results"),
+        lambda metrics: metrics["results"][0].pop("width"),
+        lambda metrics: metrics.update(results=3),
+        lambda metrics: metrics.pop("fingerprint"),
+        lambda metrics: metrics["costs"].pop(),
+        lambda metrics: metrics["costs"][0].pop(),
+    ],
+)
+def test_damaged_metrics_are_measured_again(tmp_path, change):
+    one = replace(entry(tmp_path / "one", "one", epochs=1), costs=True)
+    run_entry(one, tmp_path / "out")
+    path = tmp_path / "out" / "metrics.json"
+    before = json.loads(path.read_text())
+    metrics = json.loads(path.read_text())
+    change(metrics)
+    path.write_text(json.dumps(metrics))
+    run_entry(one, tmp_path / "out")
+    assert json.loads(path.read_text())["costs"] == before["costs"]

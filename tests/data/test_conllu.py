@@ -12,6 +12,14 @@ def line(id="1", form="word", head="0", deprel="root", **others):
     return "\t".join(fields.get(name, "_") for name in FIELDS) + "\n"
 
 
+def test_a_head_of_thousands_of_digits_is_refused_in_a_short_message():
+    [sentence] = parse([line(head="9" * 5000)], "file")
+    with pytest.raises(DataError, match=r"file:1: A head must .* got '9{199}\.\.\. for word 1"):
+        heads(sentence, "file")
+    with pytest.raises(DataError, match=r"got 9{200}\.\.\. instead of 1; renumber"):
+        parse([line(id="9" * 5000)], "file")
+
+
 def test_only_words_become_rows():
     lines = [
         "# sent_id = 1\n",

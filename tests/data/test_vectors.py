@@ -180,3 +180,28 @@ def test_the_tensor_has_another_name(tmp_path):
     path = matrix_file(tmp_path, ".safetensors", name="weight")
     with pytest.raises(DataError, match="called 'vectors', got 'weight'"):
         read_vectors(path)
+
+
+@pytest.mark.parametrize("shape", ["(3, 2", "(3, 2)]", "(10000000000000, 2)", "'x'", "(3,,2)"])
+def test_a_damaged_header_of_numpy(tmp_path, shape):
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    path = tmp_path / "vectors.npy"
+    path.write_bytes(b"\x93NUMPY\x01\x00v\x00" + header.encode() + bytes(24))
+    with pytest.raises(DataError, match="vectors.npy: A NumPy file with a matrix .* save it again"):
+        read_vectors(path)
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "x" * 5000])
+def test_a_number_that_fills_the_line_is_not_repeated(tmp_path, number):
+    path = tmp_path / "vectors.txt"
+    path.write_text(f"the 1 {number}\n")
+    with pytest.raises(DataError, match=r"vectors.txt:1: A vector must .*\.\.\.") as error:
+        read_vectors(path)
+    assert len(str(error.value)) < 600
+
+
+def test_a_header_of_thousands_of_digits(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text(f"3 {'9' * 5000}\nthe 1 2\n")
+    with pytest.raises(DataError, match="vectors.txt:"):
+        read_vectors(path)

@@ -52,6 +52,11 @@ def edit(path, change):
     path.write_text(json.dumps(facts))
 
 
+def of_an_earlier_version(run):
+    """Runs had no digest of the vocabulary."""
+    edit(run / "config.json", lambda config: config.pop("vocabulary_fingerprint"))
+
+
 def one_sentence(error, match):
     """The only kinds of errors that users see, as one line."""
     assert type(error.value) in (RunError, SettingsError, DataError)
@@ -287,6 +292,7 @@ def test_no_vocabulary(copy, go):
     ],
 )
 def test_tampered_vocabulary(copy, go, change):
+    of_an_earlier_version(copy)
     edit(copy / "vocabulary.json", change)
     with pytest.raises(RunError) as error:
         go(copy)
@@ -306,10 +312,30 @@ def test_tampered_vocabulary(copy, go, change):
     ],
 )
 def test_weights_that_do_not_fit(copy, go, name, change):
+    of_an_earlier_version(copy)
     edit(copy / name, change)
     with pytest.raises(RunError) as error:
         go(copy)
     one_sentence(error, "do(es)? not fit its config.json and vocabulary.json; one of them was")
+
+
+@pytest.mark.parametrize("go", [resume, load])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda v: v["tags"].reverse(),
+        lambda v: v["words"].update(the=999),
+        lambda v: v.pop("max_characters"),
+    ],
+)
+def test_a_vocabulary_with_other_symbols_of_the_same_number(copy, go, change):
+    """The weights fit, and would mean something else."""
+    edit(copy / "vocabulary.json", lambda facts: None)
+    go(copy)  # spaces and line ends do not matter
+    edit(copy / "vocabulary.json", change)
+    with pytest.raises(RunError) as error:
+        go(copy)
+    one_sentence(error, "vocabulary.json does not fit the digest in config.json; one of them was")
 
 
 @pytest.mark.parametrize("damage", [halve, flip, lambda path: path.write_bytes(b"")])

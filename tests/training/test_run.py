@@ -628,3 +628,53 @@ def check_readable(path, reached):
     assert logged in (list(range(1, found.round + extra)) for extra in (1, 2))
     json.loads((path / "vocabulary.json").read_text())
     return found.round
+
+
+@pytest.mark.parametrize("text", ["[" * 20_000, '{"a":' * 20_000])
+def test_brackets_without_end(run, text):
+    for name in ("config.json", "metrics.json"):
+        (run.path / name).write_text(text)
+    with pytest.raises(RunError, match="config.json is not valid JSON .*nested too deeply"):
+        Run.open(run.path)
+    with pytest.raises(RunError, match="metrics.json is not valid JSON .*nested too deeply"):
+        run.load_metrics()
+
+
+@pytest.mark.parametrize(
+    "name", ["metrics.json", "decoding.json", "rounds.jsonl", "model.safetensors"]
+)
+def test_a_folder_in_place_of_a_file(run, name):
+    (run.path / name).mkdir()
+    with pytest.raises(RunError, match=f"{name} (must be a file|is damaged)"):
+        (run.load_metrics(), run.load_decoding(), list(run.rounds()), run.load_model())
+
+
+ROUND = {"round": 1, "width": 2, "examples": 1, "loss": 0.5, "cost": 0, "increases": 0}
+EACH = {"losses": [0.5], "costs": [0], "optima": [0], "steps": [3], "on_policy": [True]}
+VALIDATION = {"round": 1, "epoch": 1, "validation_cost": 0.5, "best": True}
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        (ROUND, "`on_policy` is missing"),
+        ({**ROUND, "on_policy": 1, "loss": "low"}, "`loss` must be a number, got 'low'"),
+        ({**ROUND, "on_policy": 1, "round": True}, "`round` must be a number, got True"),
+        ({**ROUND, "on_policy": 1, "each": []}, "`each` must be an object"),
+        ({**ROUND, "on_policy": 1, "each": {**EACH, "steps": [1, 2]}}, "`each.steps` must have"),
+        ({**ROUND, "on_policy": 1, "each": {**EACH, "costs": [None]}}, "`each.costs` must be a"),
+        ({**ROUND, "on_policy": 1, "each": {**EACH, "on_policy": [1]}}, "`each.on_policy` must"),
+        ({**ROUND, "on_policy": 1, "each": EACH, "beta": "x"}, "`beta` must be a number"),
+        ({**VALIDATION, "best": 1}, "`best` must be true or false, got 1"),
+        ({**VALIDATION, "epoch": None}, "`epoch` must be a number, got None"),
+        ({"round": [1]}, "`round` must be a number"),
+    ],
+)
+def test_a_line_of_the_log_that_no_training_wrote(run, record, reason):
+    run.log(VALIDATION)
+    run.log({**ROUND, "on_policy": 1, "each": EACH, "beta": None})
+    assert len(list(run.rounds())) == 2
+    run.log(record)
+    for read in (lambda: list(run.rounds()), lambda: run.rewind_log(1)):
+        with pytest.raises(RunError, match=f"rounds.jsonl, line 3, is not what .*{reason}"):
+            read()

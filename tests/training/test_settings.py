@@ -364,3 +364,24 @@ def test_the_best_neighbor_can_be_chosen():
         {"loss": "weighted_pairs_all", "best": "first"},
         "`best` goes with a loss that has one best neighbor, but weighted_pairs_all has none",
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a = " + "[" * 20_000, "nested too deeply"),
+        (f"a = {'9' * 5000}", "Exceeds the limit"),
+    ],
+)
+def test_toml_that_python_gives_up_on(tmp_path, text, reason):
+    path = tmp_path / "settings.toml"
+    path.write_text(text)
+    with pytest.raises(SettingsError, match=f"settings.toml must be a TOML file.*{reason}"):
+        read_toml(path)
+
+
+def test_a_wrong_value_that_fills_a_file_is_not_repeated():
+    for values in ({"width": "x" * 5000}, {"w" * 5000: 1}, {"reduction": "x" * 5000}):
+        with pytest.raises(SettingsError) as error:
+            parse(Learning, values)
+        assert len(str(error.value)) < 2000

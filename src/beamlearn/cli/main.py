@@ -119,7 +119,12 @@ def of_the_system(error: OSError) -> str:
         return str(error)
     if error.errno in FULL:
         return f"The output cannot be written ({error.strerror}); free some space, and try again."
-    return f"{type(error).__name__}: {error}"
+    if error.filename is None or error.strerror is None:
+        return f"{type(error).__name__}: {error}"
+    return (
+        f"{error.filename} cannot be read or written ({error.strerror}); check that it is there, "
+        "and that you may change it."
+    )
 
 
 def fail(console: Console, error: Exception, sentence: str, status: int) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from jaxtyping import Float
+from pydantic import TypeAdapter, ValidationError
 from torch import Tensor
 
 from ..data import atomic
@@ -19,6 +20,7 @@ from ..evaluation.significance import holm, sign_flip_test
 from ..tasks.registry import task_named
 from ..training.run import RunError
 from ..training.run.folder import METRICS
+from ..training.run.log_line import is_number
 from ..training.run.records import encode, read_json, read_lines, to_json
 from .plan import Plan, entry_name
 
@@ -167,5 +169,19 @@ def read_comparison(path: str | Path) -> Comparison:
         )
     about = read_json(path / ABOUT)
     rows = [row for _, row in read_lines(path / ROWS)]
-    tests = [PairedTest(**test) for test in about.pop("tests")]
-    return Comparison(**about | {"metric": Metric(**about["metric"])}, tests=tests, rows=rows)
+    try:
+        found = TypeAdapter(Comparison).validate_python({**about, "rows": rows})
+    except ValidationError as error:
+        raise changed(path / ABOUT) from error
+    number = found.metric.name
+    if not all({"cell", "width"} <= row.keys() and is_number(row.get(number)) for row in rows):
+        raise changed(path / ROWS)
+    return found
+
+
+def changed(path: Path) -> RunError:
+    """The error for a file that is not as it was written."""
+    return RunError(
+        f"{path} is not what `beamlearn compare` wrote; run the same comparison again, or restore "
+        "it from a copy."
+    )

@@ -198,17 +198,28 @@ def trained(entry: Entry, prepared: Prepared[E, D, M]) -> Results:
 
 def known_results(entry: Entry, run: Run) -> Results | None:
     """What was measured before, if it is what the entry asks for."""
-    metrics = run.load_metrics() or {"results": []}
-    results: Results = metrics["results"]
-    widths = tuple(result["width"] for result in results)
+    metrics = run.load_metrics() or {}
+    results: Results = metrics.get("results", [])
+    try:
+        widths = tuple(result["width"] for result in results)
+    except (KeyError, TypeError):  # it was damaged, and can be measured again
+        return None
     if (metrics.get("file"), widths) != (entry.test, entry.widths):
         return None
     if entry.costs:
         test = task_named(entry.experiment.task).read(entry.test, entry.experiment)
         kept = {"costs", "profiles"} <= metrics.keys()
-        if not kept or metrics["fingerprint"] != test.digest:
+        if not kept or metrics.get("fingerprint") != test.digest:
+            return None
+        if not whole(metrics["costs"], len(results), len(test)):
             return None
     return results
+
+
+def whole(costs: Any, widths: int, examples: int) -> bool:
+    """Are there costs of so many examples at so many widths?"""
+    lists = isinstance(costs, list) and all(isinstance(one, list) for one in costs)
+    return lists and [len(one) for one in costs] == [examples] * widths
 
 
 def check_same(entry: Entry, begun: Experiment, folder: Path) -> None:

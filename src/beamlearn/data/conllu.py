@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from ..check import quoted, shortened
 from .row import WordRow
 from .text import DataError, blocks
 from .trees import fault, possible, wrong_head
@@ -14,6 +15,8 @@ FORM, UPOS, XPOS, FEATS, HEAD, DEPREL, MISC = (
 WORD = re.compile(r"[0-9]+")
 MARKED = b"\xef\xbb\xbf1\t"
 """How a file may begin: a byte-order mark, and a first word."""
+HEAD_NUMBER = re.compile(r"[0-9]{1,9}")
+"""Python refuses to read numbers of thousands of digits, and no sentence has so many words."""
 NO_WORD = re.compile(r"[0-9]+(-|\.)[0-9]+")
 """The ids of multiword tokens (1-2) and of empty nodes (8.1)."""
 
@@ -89,12 +92,12 @@ def wrong_id(found: str, expected: int) -> str:
     if not WORD.fullmatch(found):
         return (
             f"An id must be a number such as {expected}, a range such as 1-2 or an empty node such "
-            f"as 8.1, got {found!r}; correct column 1, or begin a comment with '#'."
+            f"as 8.1, got {quoted(found)}; correct column 1, or begin a comment with '#'."
         )
     advice = "put a blank line between sentences" if found == "1" else "renumber the words"
     return (
-        f"The words of a sentence must be numbered 1, 2, ..., got {found} instead of {expected}; "
-        f"{advice}."
+        f"The words of a sentence must be numbered 1, 2, ..., got {shortened(found)} instead of "
+        f"{expected}; {advice}."
     )
 
 
@@ -112,7 +115,7 @@ def heads(sentence: Sequence[WordRow], path: str = "CoNLL-U") -> list[int]:
     found = []
     for number, row in enumerate(sentence, 1):
         value = row.fields[HEAD]
-        head = int(value) if WORD.fullmatch(value) else -1
+        head = int(value) if HEAD_NUMBER.fullmatch(value) else -1
         if not possible(head, number, len(sentence)):
             raise DataError(
                 f"{path}:{row.line}: {wrong_head(value, number, len(sentence))}; correct column 7, "

@@ -1,7 +1,7 @@
 """A file of sentences: its words and labels, and the same file with labels replaced."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -21,13 +21,13 @@ from .rewriting import (
 from .row import WordRow
 from .supertags import supertags
 from .text import DataError, iterate_chunks, name_of
-from .windows import Window
+from .windows import Window, cut, windows
 
 NAMED = {"upos": conllu.UPOS, "xpos": conllu.XPOS, "feats": conllu.FEATS}
 SUPERTAG = "supertag"
 LAYOUTS = ("auto", "conllu", "columns")
 FIRST_ID = re.compile(r"1|1-[0-9]+|0\.[0-9]+")
-NUMBER = re.compile(r"-?[1-9][0-9]*")
+NUMBER = re.compile(r"-?[1-9][0-9]{0,8}")
 
 
 @dataclass(frozen=True)
@@ -246,9 +246,13 @@ def labeled_windows(
     window: int = 1000,
 ) -> Iterator[tuple[list[list[str]], list[list[str]]]]:
     """Words and labels, so many sentences at a time, refused where the whole file would be."""
+    check_choice(layout, LAYOUTS, "layout")
     first: Document | None = None
-    annotated = False
-    for document in documents(source, layout, window):
+    annotated, form = False, None
+    parts = cut(iterate_chunks(source), "block", window)
+    for part in windows(name_of(source), parts, lambda _: window):
+        form = form or DocumentForm.of(part, layout)
+        document = form.document(part)
         if document.sentences:
             first = first or document
             annotated = annotated or document.annotated(column)

@@ -6,6 +6,8 @@ to do.
 
 from collections.abc import Sequence
 
+from ..check import quoted
+
 SHOWN = 6
 """How many words of a cycle a message lists."""
 
@@ -19,7 +21,7 @@ def wrong_head(head: object, word: int, length: int) -> str:
     """The beginning of the message for a head that is not `possible`."""
     return (
         f"A head must be the number of another word of the sentence (1 to {length}) or 0 for the "
-        f"root, got {head!r} for word {word}"
+        f"root, got {quoted(head)} for word {word}"
     )
 
 

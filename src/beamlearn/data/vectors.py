@@ -11,9 +11,10 @@ from jaxtyping import Float
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from ..check import quoted, shortened
 from .text import DataError, bare, iterate_lines, name_of, read_lines, unreadable
 
-HEADER = re.compile(r"([0-9]+) ([0-9]+) ?")
+HEADER = re.compile(r"([0-9]{1,18}) ([0-9]{1,18}) ?")
 DECIMAL = re.compile(r"[-+]?[0-9]*\.[0-9]+([eE][-+]?[0-9]+)?")
 LISTS = (".vocab", ".words", ".txt")
 TENSOR = "vectors"
@@ -93,13 +94,14 @@ def vector(numbers: Sequence[str], place: str) -> Float[np.ndarray, " dim"]:
             row = np.array([float(number) for number in numbers], dtype=np.float32)
     except ValueError as error:
         raise DataError(
-            f"{place}: A vector must consist of numbers, but {error}; correct or remove the line."
+            f"{place}: A vector must consist of numbers, but {shortened(str(error))}; correct or "
+            "remove the line."
         ) from error
     if not np.isfinite(row).all():
         wrong = numbers[int((~np.isfinite(row)).argmax())]
         raise DataError(
-            f"{place}: A vector must consist of finite numbers, got {wrong!r}; correct or remove "
-            "the line."
+            f"{place}: A vector must consist of finite numbers, got {quoted(wrong)}; correct or "
+            "remove the line."
         )
     return row
 
@@ -111,10 +113,10 @@ def read_npy(path: str | Path) -> Tensor:
             array = np.lib.format.read_array(file, allow_pickle=False)
     except OSError as error:
         raise unreadable(str(path), error) from error
-    except ValueError as error:
+    except Exception as error:  # what a damaged header raises is as various as the damage
         raise DataError(
             f"{path}: A NumPy file with a matrix of numbers was expected, but it cannot be read "
-            f"({error}); save it again with `numpy.save`."
+            f"({shortened(str(error))}); save it again with `numpy.save`."
         ) from error
     if array.dtype.kind not in "fiu":
         raise DataError(
@@ -137,8 +139,8 @@ def read_safetensors(path: str | Path) -> Tensor:
         raise unreadable(str(path), error) from error
     except SafetensorError as error:
         raise DataError(
-            f"{path}: A safetensors file was expected, but it cannot be read ({error}); save it "
-            "again."
+            f"{path}: A safetensors file was expected, but it cannot be read "
+            f"({shortened(str(error))}); save it again."
         ) from error
     raise DataError(
         f"{path}: A safetensors file must have a tensor called {TENSOR!r}, got "

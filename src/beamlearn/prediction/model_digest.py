@@ -2,10 +2,10 @@
 
 import json
 
+from ..data.tensors import digest, own
 from ..learning.iterates import join_states
 from ..tasks.settings import Experiment
 from ..tasks.task import Model
-from ..training.run.sealed import digest, own
 
 
 def model_digest(model: Model, experiment: Experiment) -> str:

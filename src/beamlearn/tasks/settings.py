@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, SupportsIndex, TypeVar
 
 from pydantic import BeforeValidator, Field
 
+from ..check import quoted
 from ..training.settings import Learning, Settings
 
 Size = Annotated[int, Field(ge=1)]
@@ -19,7 +20,7 @@ def read_lookahead(value: object) -> object:
         return value
     number = int(value) if isinstance(value, str) and value.isdecimal() else value
     if not isinstance(number, SupportsIndex) or isinstance(number, bool) or index(number) < 0:
-        raise ValueError(f"must be a whole number of at least 0, or all, got {value!r}")
+        raise ValueError(f"must be a whole number of at least 0, or all, got {quoted(value)}")
     return index(number)
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, PlainSerializer
 
+from ..check import quoted
 from ..learning.ramp import Ramp
 
 
@@ -13,7 +14,7 @@ def read_ramp(value: object) -> Ramp:
     try:
         return Ramp.parse(value)
     except ValueError:
-        raise ValueError(f"must be a number, or two as in 1:8, got {str(value)!r}") from None
+        raise ValueError(f"must be a number, or two as in 1:8, got {quoted(str(value))}") from None
 
 
 def read_widths(value: object) -> Ramp:
@@ -21,7 +22,7 @@ def read_widths(value: object) -> Ramp:
     ramp = read_ramp(value)
     if not all(isinstance(one, int) and one >= 1 for one in (ramp.first, ramp.last)):
         raise ValueError(
-            f"must be a whole number of at least 1, or two as in 1:8, got {str(value)!r}"
+            f"must be a whole number of at least 1, or two as in 1:8, got {quoted(str(value))}"
         )
     return ramp
 
@@ -31,7 +32,7 @@ def read_probabilities(value: object) -> Ramp:
     ramp = read_ramp(value)
     if not all(0 <= one <= 1 for one in (ramp.first, ramp.last)):
         raise ValueError(
-            f"must be between 0 and 1, or two such numbers as in 0.9:0, got {str(value)!r}"
+            f"must be between 0 and 1, or two such numbers as in 0.9:0, got {quoted(str(value))}"
         )
     return ramp
 
@@ -41,7 +42,8 @@ def read_weights(value: object) -> Ramp:
     ramp = read_ramp(value)
     if not all(0 <= one < inf for one in (ramp.first, ramp.last)):
         raise ValueError(
-            f"must be a number of at least 0, or two such numbers as in 0:0.1, got {str(value)!r}"
+            "must be a number of at least 0, or two such numbers as in 0:0.1, got "
+            f"{quoted(str(value))}"
         )
     return ramp
 

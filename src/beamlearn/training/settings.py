@@ -21,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 
-from ..check import UsageError, check_choice, unknown
+from ..check import UsageError, check_choice, quoted, shortened, unknown
 from ..learning.ramp import Ramp
 from .choices import (
     ALGORITHM_NAMES,
@@ -413,8 +413,14 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise SettingsError(
             f"{path} cannot be read ({error.strerror}); check the path.", "config"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path} must be a TOML file in UTF-8: {error}.") from None
+    except RecursionError:
+        raise SettingsError(
+            f"{path} must be a TOML file, but its brackets are nested too deeply; remove some."
+        ) from None
+    except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits
+        raise SettingsError(
+            f"{path} must be a TOML file in UTF-8: {shortened(str(error))}."
+        ) from None
 
 
 def parse(model: type[Model], values: Mapping[str, Any], source: str = "") -> Model:
@@ -452,7 +458,7 @@ def _sentence(model: type[Settings], found: "ErrorDetails", path: list[str]) -> 
     message = found["msg"].removeprefix("Value error, ").rstrip(".")
     message = re.sub("^Input should ", "must ", message)
     if found["type"] != "value_error":  # which is ours and says itself what it got
-        message += f", got {found['input']!r}"
+        message += f", got {quoted(found['input'])}"
     if not key or message.startswith("`"):  # it names the settings that it is about
         return f"{message}."
     return f"`{key}` {message}." if message.startswith("must ") else f"`{key}`: {message}."

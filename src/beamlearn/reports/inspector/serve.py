@@ -1,5 +1,6 @@
 """Serve the page until it is stopped with Ctrl-C."""
 
+import logging
 import threading
 import webbrowser
 from collections.abc import Sequence
@@ -36,6 +37,8 @@ def serve(
     """
     from .server import bound, server
 
+    # uvicorn hangs up on some malformed requests with a traceback, which is no concern of users.
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     with bound(port) as listening:
         address, port = listening.getsockname()
         url = f"http://{address}:{port}/{'' if first is None else query(first)}"

@@ -21,15 +21,27 @@ from typing import Any, final
 
 from torch import Tensor
 
+from ...check import quoted
 from ...data import atomic
 from ...data.lease import Lease, try_lease
 from ..choices import Policy
 from . import checkpoint as checkpoints
 from .checkpoint import Checkpoint
-from .records import BusyError, OccupiedError, RunError, read_json, read_lines, to_json
+from .log_line import fault
+from .records import (
+    BusyError,
+    OccupiedError,
+    RunError,
+    fingerprint,
+    read_json,
+    read_lines,
+    to_json,
+)
 from .sealed import DamagedError, seal, unseal
 
 CONFIG, VOCABULARY, METRICS = "config.json", "vocabulary.json", "metrics.json"
+VOCABULARY_DIGEST = "vocabulary_fingerprint"
+"""The last entry of config.json: weights are worth nothing with other symbols."""
 DECODING = "decoding.json"
 ROUNDS, MODEL, CHECKPOINT, LOCK = "rounds.jsonl", "model.safetensors", "checkpoint", "lock"
 POLICIES: dict[Policy, str] = {
@@ -76,11 +88,13 @@ class Run:
     >>> folder.cleanup()
     """
 
-    def __init__(self, path: Path, config: dict[str, Any]) -> None:
+    def __init__(self, path: Path, config: dict[str, Any], digest: str | None = None) -> None:
         self.path = path
         self.config = config
         self.lease: Lease | None = None
         """While it is locked."""
+        self.digest = digest
+        """Of the vocabulary; None in runs of earlier versions."""
 
     @classmethod
     def create(
@@ -91,10 +105,9 @@ class Run:
         `config.json` comes last: a folder without one is no run, and one with it is complete.
         """
         path = Path(path)
-        texts = {
-            name: to_json(value, path / name, indent=2)
-            for name, value in ((VOCABULARY, vocabulary), (CONFIG, config))
-        }
+        texts = {VOCABULARY: to_json(vocabulary, path / VOCABULARY, indent=2)}
+        sealed = {**config, VOCABULARY_DIGEST: fingerprint(vocabulary)}
+        texts[CONFIG] = to_json(sealed, path / CONFIG, indent=2)
         try:
             atomic.make_folder(path)
         except (FileExistsError, NotADirectoryError) as error:
@@ -127,12 +140,20 @@ class Run:
                 f"{path} is not a run folder, as there is no {CONFIG} in it; give one that a "
                 "training wrote."
             )
-        return cls(path, read_json(path / CONFIG))
+        config = read_json(path / CONFIG)
+        digest = config.pop(VOCABULARY_DIGEST, None)
+        return cls(path, config, digest)
 
     @cached_property
     def vocabulary(self) -> dict[str, Any]:
         """What `create` was given."""
-        return read_json(self.path / VOCABULARY)
+        vocabulary = read_json(self.path / VOCABULARY)
+        if self.digest not in (None, fingerprint(vocabulary)):
+            raise RunError(
+                f"{self.path / VOCABULARY} does not fit the digest in {CONFIG}; one of them was "
+                "changed: restore it from a copy."
+            )
+        return vocabulary
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -214,7 +235,7 @@ class Run:
         path = self.path / ROUNDS
         kept = [
             line + b"\n"
-            for line, record in read_lines(path)
+            for line, record in self._lines()
             if record.get("round", 0) <= round
             and (epoch is None or record.get("epoch", 0) <= epoch)
         ]
@@ -223,7 +244,17 @@ class Run:
 
     def rounds(self) -> Iterator[dict[str, Any]]:
         """Yield what was logged, but for a torn last line."""
-        return (record for _, record in read_lines(self.path / ROUNDS))
+        return (record for _, record in self._lines())
+
+    def _lines(self) -> Iterator[tuple[bytes, dict[str, Any]]]:
+        path = self.path / ROUNDS
+        for number, (line, record) in enumerate(read_lines(path), 1):
+            if reason := fault(record):
+                raise RunError(
+                    f"{path}, line {number}, is not what training logs, as {reason}; fix it or "
+                    "restore the file from a copy."
+                )
+            yield line, record
 
     def save_metrics(self, metrics: Mapping[str, Any]) -> None:
         """Replace what was measured."""
@@ -250,8 +281,8 @@ class Run:
         width = measured.get("width")
         if isinstance(width, bool) or not isinstance(width, int) or width < 1:
             raise RunError(
-                f"{path}: `width` must be a whole number of at least 1, got {width!r}; delete this "
-                "file to decode with the width of training."
+                f"{path}: `width` must be a whole number of at least 1, got {quoted(width)}; "
+                "delete this file to decode with the width of training."
             )
         return measured
 

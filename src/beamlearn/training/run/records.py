@@ -1,5 +1,6 @@
 """JSON as a run folder holds it: one object per file, or one per line."""
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -37,6 +38,11 @@ def encode(value: Any, indent: int | None = None) -> bytes:
     return f"{text}\n".encode()
 
 
+def fingerprint(record: Mapping[str, Any]) -> str:
+    """A digest of what an object holds, however it is spaced in a file."""
+    return hashlib.sha256(encode(record)).hexdigest()
+
+
 def culprit(record: Mapping[str, Any]) -> str:
     """The first entry that JSON cannot hold, looked for inside of objects."""
     for name, value in record.items():
@@ -53,6 +59,8 @@ def read_json(path: Path) -> dict[str, Any]:
         return parse(path.read_bytes())
     except FileNotFoundError as error:
         raise RunError(f"There is no {path}; restore it from a copy.") from error
+    except OSError as error:
+        raise unreadable(path, error) from error
     except ValueError as error:
         raise RunError(
             f"{path} is not valid JSON ({error}); fix it or restore it from a copy."
@@ -64,7 +72,10 @@ def read_lines(path: Path) -> Iterator[tuple[bytes, dict[str, Any]]]:
     if not path.exists():
         return
     # Not splitlines: strings may hold other characters that end a line in Unicode.
-    whole = path.read_bytes().split(b"\n")[:-1]
+    try:
+        whole = path.read_bytes().split(b"\n")[:-1]
+    except OSError as error:
+        raise unreadable(path, error) from error
     for number, line in enumerate(whole, 1):
         try:
             yield line, parse(line)
@@ -74,9 +85,20 @@ def read_lines(path: Path) -> Iterator[tuple[bytes, dict[str, Any]]]:
             ) from error
 
 
+def unreadable(path: Path, error: OSError) -> RunError:
+    """The error for a file that is there and cannot be read."""
+    return RunError(
+        f"{path} must be a file that can be read, but the system says: {error.strerror}; restore "
+        "it from a copy."
+    )
+
+
 def parse(data: bytes) -> dict[str, Any]:
     """Read one object; the error says where it went wrong."""
-    value = json.loads(data.decode())
+    try:
+        value = json.loads(data.decode())
+    except RecursionError:
+        raise ValueError("its brackets are nested too deeply") from None
     if not isinstance(value, dict):
         raise ValueError(f"expected an object, got a {type(value).__name__}")
     return value

@@ -30,7 +30,9 @@ def unseal(path: Path) -> tuple[dict[str, Tensor], str]:
         with safe_open(path, framework="pt", device="cpu") as file:
             metadata: dict[str, str] = file.metadata() or {}
             mapped = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no iterator)
-    except SafetensorError as error:
+    except FileNotFoundError:
+        raise
+    except (SafetensorError, OSError) as error:
         raise DamagedError(f"it cannot be read: {error}") from error
     if SEAL not in metadata:
         raise DamagedError("it carries no digest")
