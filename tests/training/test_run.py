@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beamlearn.data import atomic
+from beamlearn.data.sealed import DamagedError, seal, unseal
 from beamlearn.training.run import Checkpoint, Run, RunError
-from beamlearn.training.run.sealed import DamagedError, seal, unseal
 
 DTYPES = [
     torch.bool,

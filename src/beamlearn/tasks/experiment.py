@@ -14,7 +14,7 @@ from ..training.checkpointer import Checkpointer
 from ..training.run import CONFIG, MODEL, VOCABULARY, Policy, Run, RunError
 from ..training.settings import Learning, SettingsError, parse
 from ..training.trainer import Judgment, Training
-from .data import DataSet, read_split
+from .data import DataSet
 from .settings import Experiment, Files, ModelSettings
 from .task import D, E, M, Model, TaskSpec
 
@@ -102,7 +102,7 @@ def load(
 
 def read_data(task: TaskSpec[E, D, M], experiment: E) -> tuple[D, D]:
     """The sentences to learn from and those to validate on."""
-    return read_split(files_of(experiment), lambda path: task.read(path, experiment))
+    return task.split(files_of(experiment), experiment)
 
 
 def read_again(task: TaskSpec[E, D, M], experiment: E, run: Run) -> tuple[D, D]:

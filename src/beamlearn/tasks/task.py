@@ -15,8 +15,8 @@ from ..evaluation.metric import Metric
 from ..learning.iterates import Mixture
 from ..search.scorer import Scorer
 from ..search.space import SearchSpace
-from .data import DataSet
-from .settings import Experiment, ModelSettings
+from .data import DataSet, read_split
+from .settings import Experiment, Files, ModelSettings
 
 
 @runtime_checkable
@@ -195,6 +195,10 @@ class TaskSpec(ABC, Generic[E, D, M]):
     @abstractmethod
     def read(self, path: str, experiment: E) -> D:
         """Read a file as the files of an experiment are read."""
+
+    def split(self, files: Files, experiment: E) -> tuple[D, D]:
+        """The training set and the validation set; by default every example is in one of them."""
+        return read_split(files, lambda path: self.read(path, experiment))
 
     @abstractmethod
     def build(self, experiment: E, train: D, seed: int, device: str) -> M:

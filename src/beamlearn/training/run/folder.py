@@ -21,11 +21,11 @@ from typing import Any, final
 from torch import Tensor
 
 from ...data import atomic
+from ...data.sealed import DamagedError, seal, unseal
 from ..choices import Policy
 from . import checkpoint as checkpoints
 from .checkpoint import Checkpoint
 from .records import RunError, read_json, read_lines, to_json
-from .sealed import DamagedError, seal, unseal
 
 CONFIG, VOCABULARY, METRICS = "config.json", "vocabulary.json", "metrics.json"
 DECODING = "decoding.json"
