@@ -29,7 +29,7 @@ class Catalogue:
     lengths: Numbers
 
     @classmethod
-    def read(cls, ids: Iterable[Sequence[int]], end: int | None = None) -> "Catalogue":
+    def read(cls, ids: Iterable[Any], end: int | None = None) -> "Catalogue":
         """Read the ids of items; refuse what cannot be one, by the number of the item.
 
         With an `end`, that token is added to every id.
@@ -77,12 +77,12 @@ class Catalogue:
         return trie, torch.from_numpy(at)
 
 
-def _rows(ids: Iterable[Sequence[int]]) -> Iterable[Any]:
+def _rows(ids: Iterable[Any]) -> Iterable[Any]:
     """The ids as lists, where they come as one array or tensor."""
     return ids.tolist() if isinstance(ids, np.ndarray | torch.Tensor) else ids
 
 
-def _tokens(one: Any, item: int) -> Sequence[int]:
+def _tokens(one: Any, item: int) -> Sequence[Any]:
     if isinstance(one, str | bytes) or not isinstance(one, Sequence):
         raise CatalogueError(
             f"Item {item} must have a sequence of tokens as its id, got {one!r:.60}."

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 import torch
 from jaxtyping import Int
@@ -33,7 +33,7 @@ class ItemIndex:
     [[1, 3], []]
     """
 
-    def __init__(self, ids: Iterable[Sequence[int]], *, end: int | None = None) -> None:
+    def __init__(self, ids: Iterable[Any], *, end: int | None = None) -> None:
         self.end = end
         self.trie, self.leaves = Catalogue.read(ids, end).trie()
         self._check_prefixes()
@@ -126,7 +126,7 @@ class ItemIndex:
 
     def _check_prefixes(self) -> None:
         """Refuse an item whose node has children: its id is a prefix of another one."""
-        inner = self.trie.inner(self.leaves)
+        inner = self.trie.inner[self.leaves]
         if not bool(inner.any()):
             return
         item = int(inner.nonzero()[0, 0])

@@ -62,6 +62,11 @@ class Trie:
         """Node and token of each edge as one number, in increasing order."""
         return self.parents[1:] * self.vocabulary + self.tokens
 
+    @cached_property
+    def inner(self) -> Bool[Tensor, " nodes"]:
+        """Which nodes have children?"""
+        return self.offsets.diff() > 0
+
     def to(self, device: torch.device | str) -> "Trie":
         """The same on another device."""
         return Trie(self.offsets.to(device), self.tokens.to(device))
@@ -75,10 +80,6 @@ class Trie:
         legal = rank < counts[..., None]
         edges = torch.where(legal, first[..., None] + rank, 0)
         return Children(edges + 1, self.tokens[edges], legal)
-
-    def inner(self, nodes: Int[Tensor, "*shape"]) -> Bool[Tensor, "*shape"]:
-        """Which nodes have children?"""
-        return self.offsets[nodes + 1] > self.offsets[nodes]
 
     def child(
         self, nodes: Int[Tensor, "*shape"], ranks: Int[Tensor, "*shape"]
@@ -126,6 +127,6 @@ class Trie:
 
     def first_leaf(self, node: int) -> int:
         """The first node below a node, or itself, that has no children."""
-        while int(self.offsets[node + 1]) > int(self.offsets[node]):
+        while bool(self.inner[node]):
             node = int(self.offsets[node]) + 1
         return node

@@ -81,7 +81,7 @@ class TrieSpace(SearchSpace[TrieNodes]):
 
     def expand(self, nodes: TrieNodes) -> Expansion:
         children = nodes.children
-        terminal = ~nodes.trie.inner(children.nodes)
+        terminal = ~nodes.trie.inner[children.nodes]
         return Expansion(children.nodes.shape[-1], terminal, children.legal)
 
     def advance(self, nodes: TrieNodes, move: Move) -> TrieNodes:

@@ -150,7 +150,6 @@ def looked_at(model: Ranker, items: Sequence[str]) -> Subject:
         " ".join(right),
         headings=tuple(f"token {place}" for place in range(1, len(right) + 1)),
         aligned=True,
-        words=tuple(f"token {place}" for place in range(1, len(right) + 1)),
     )
 
 
