@@ -1,8 +1,11 @@
 """What a ranker is made of, its files, and its experiments."""
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from ...training.settings import Learning
+from pydantic import Field
+
+from ...training.choices import ROW_NAMES
+from ...training.settings import Learning, algorithm_field, one_of
 from ..settings import Experiment, Files, ModelSettings, Size
 
 
@@ -20,6 +23,13 @@ class RankerSettings(ModelSettings):
         if self.normalize != "auto":
             return self
         return self.model_copy(update={"normalize": "log_softmax"})
+
+
+class RankingLearning(Learning):
+    """How to learn: by likelihood, as next items are too uncertain for a beam to help."""
+
+    default_algorithm: ClassVar[str] = "log_likelihood"
+    algorithm: Annotated[str, one_of(ROW_NAMES, "algorithm")] = algorithm_field("log_likelihood")
 
 
 class RankingFiles(Files):
@@ -44,3 +54,4 @@ class RankingExperiment(Experiment):
     task: Literal["rank"] = "rank"
     data: RankingFiles | None
     ranker: RankerSettings = RankerSettings()
+    learning: RankingLearning = Field(default_factory=RankingLearning)
