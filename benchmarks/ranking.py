@@ -3,10 +3,10 @@
     python benchmarks/ranking.py DATA [--out runs/ranking] [--only office]
 
 DATA is a folder with `rec-amazon-office` and `rec-amazon-beauty`, each with `inter.json.gz` and
-`index.rq-kmeans.json.gz` (github.com/yuyq18/APAO). Default settings, and two ways to train with the
-beam: `joint`, the default of other tasks, and `list`, the same with a beam of 20 that is to hold the
-right item among its first ten. The best epoch on the last but one items is tested on the last ones.
-Interrupt it at any time; called again, it goes on.
+`index.rq-kmeans.json.gz` (github.com/yuyq18/APAO). Default settings, and two ways to train with
+the beam: `joint`, the default of other tasks, and `list`, the same with a beam of 20 that is to
+hold the right item among its first ten. The best epoch on the last but one items is tested on the
+last ones. Interrupt it at any time; called again, it goes on.
 """
 
 from pathlib import Path
