@@ -62,6 +62,12 @@ def test_items_are_found_by_their_ids_and_may_share_them(ids):
     assert index.items_at(index.find([(), (77,)])) == [[], []]
 
 
+def test_a_token_beyond_all_others_is_no_token_of_the_next_node():
+    index = bl.ItemIndex([(0, 1), (2, 0)])
+    assert index.trie.vocabulary == 3
+    assert index.find([(3 + 1,), (0, 3), (0, 4), (6,)]).tolist() == [-1] * 4
+
+
 def test_ranks_lead_to_the_same_nodes_as_tokens():
     index = bl.ItemIndex([(1, 5), (1, 7), (2, 5), (0, 9)])
     ranks = torch.tensor([[1, 1], [2, 0], [0, 0], [1, -1]])
@@ -70,7 +76,11 @@ def test_ranks_lead_to_the_same_nodes_as_tokens():
     assert index.trie.token_to(torch.tensor(nodes)).tolist() == [7, 5, 9, 1]
 
 
-@pytest.mark.parametrize("kind", [list, np.array, torch.tensor])
+def arrays(ids):
+    return [np.array(ids[0]), torch.tensor(ids[1]), tuple(ids[2])]
+
+
+@pytest.mark.parametrize("kind", [list, np.array, torch.tensor, arrays])
 def test_ids_may_be_lists_arrays_and_tensors(kind):
     ids = [[1, 2], [1, 3], [4, 2]]
     assert torch.equal(bl.ItemIndex(kind(ids)).leaves, bl.ItemIndex(ids).leaves)

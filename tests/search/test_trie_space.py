@@ -114,6 +114,21 @@ def test_there_are_as_many_actions_as_children():
     assert [one.neighbors.actions for one in steps] == [3, 2]
 
 
+def test_a_complete_id_stays_while_others_go_on():
+    """In the last node of all, which has nothing after it."""
+    space = bl.TrieSpace(bl.ItemIndex([(1,), (0, 0), (0, 1, 2)]), [0])
+    found = bl.beam_search(space, TokenScorer(), width=3)
+    assert sorted(one.output for one in found.nbest[0]) == [(0, 0), (0, 1, 2), (1,)]
+    last = bl.TrieSpace(bl.ItemIndex([(0, 0, 0), (0, 1), (1, 0)]), [0])
+    assert len(bl.beam_search(last, TokenScorer(), width=3).nbest[0]) == 3
+    nodes = last.initial()
+    ended = torch.tensor([[last.index.trie.nodes - 1]])
+    nodes = bl.TrieNodes(nodes.trie, ended, 3)
+    stays = torch.ones(1, 1, dtype=torch.bool)
+    zero = torch.zeros(1, 1, dtype=torch.long)
+    assert torch.equal(last.advance(nodes, bl.Move(None, zero, zero, stays, stays)).numbers, ended)
+
+
 @pytest.mark.parametrize("width", [1, 3])
 def test_training_finds_what_it_was_taught(width):
     ids = [(a, b, c) for a in range(3) for b in range(3) for c in range(2)]

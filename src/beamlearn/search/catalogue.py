@@ -34,7 +34,7 @@ class Catalogue:
 
         With an `end`, that token is added to every id.
         """
-        listed = [_tokens(one, item) for item, one in enumerate(_rows(ids))]
+        listed = [_tokens(one, item) for item, one in enumerate(_listed(ids))]
         if not listed:
             raise CatalogueError("A catalogue must have at least one item, got none.")
         lengths = np.fromiter(map(len, listed), dtype=np.int64, count=len(listed))
@@ -43,12 +43,6 @@ class Catalogue:
             raise CatalogueError(f"Item {item} must have an id of at least one token, got none.")
         tokens = _checked(list(chain.from_iterable(listed)), lengths)
         return cls(tokens, lengths) if end is None else _ended(cls(tokens, lengths), end)
-
-    @property
-    def starts(self) -> Numbers:
-        """Where each id begins."""
-        starts: Numbers = np.cumsum(self.lengths) - self.lengths
-        return starts
 
     def item_of(self, place: int) -> int:
         """The item that a token belongs to."""
@@ -60,12 +54,12 @@ class Catalogue:
         Level by level, items are grouped by the node they are at and their next token; sorted,
         these pairs are the nodes of the next level. Nothing loops over items.
         """
-        base = int(self.tokens.max()) + 1
+        base, starts = int(self.tokens.max()) + 1, np.cumsum(self.lengths) - self.lengths
         at = np.zeros(len(self.lengths), dtype=np.int64)
         parents, tokens, begin, nodes = [], [], 0, 1
         for depth in range(int(self.lengths.max())):
             going = np.flatnonzero(self.lengths > depth)
-            pairs = (at[going] - begin) * base + self.tokens[self.starts[going] + depth]
+            pairs = (at[going] - begin) * base + self.tokens[starts[going] + depth]
             level, place = np.unique(pairs, return_inverse=True)
             at[going] = nodes + place
             parents.append(begin + level // base)
@@ -77,12 +71,14 @@ class Catalogue:
         return trie, torch.from_numpy(at)
 
 
-def _rows(ids: Iterable[Any]) -> Iterable[Any]:
-    """The ids as lists, where they come as one array or tensor."""
-    return ids.tolist() if isinstance(ids, np.ndarray | torch.Tensor) else ids
+def _listed(value: Any) -> Any:
+    """Lists in place of an array or a tensor; anything else as it is."""
+    return value.tolist() if isinstance(value, np.ndarray | torch.Tensor) else value
 
 
 def _tokens(one: Any, item: int) -> Sequence[Any]:
+    """The tokens of one id; refuse what is no sequence."""
+    one = _listed(one)
     if isinstance(one, str | bytes) or not isinstance(one, Sequence):
         raise CatalogueError(
             f"Item {item} must have a sequence of tokens as its id, got {one!r:.60}."

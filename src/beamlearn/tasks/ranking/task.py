@@ -112,11 +112,11 @@ class RankingTask(TaskSpec[RankingExperiment, Histories, Ranker]):
 
     def typed(self, model: Ranker, text: str, right: str | None) -> Subject:
         items = text.split()
-        check_typed([*items, *([] if right is None else [right])], model.ids)
         check_typed(items, model.ids)
-        if right is not None:
-            return looked_at(model, [*items, right])
-        return Subject(model.ahead(items), " ".join(items))
+        if right is None:
+            return Subject(model.ahead(items), " ".join(items))
+        check_typed([right], model.ids)
+        return looked_at(model, [*items, right])
 
     def spell(self, model: Ranker, output: Sequence[int]) -> str:
         return model.ids.spell(output)
