@@ -121,12 +121,21 @@ def test_a_complete_id_stays_while_others_go_on():
     assert sorted(one.output for one in found.nbest[0]) == [(0, 0), (0, 1, 2), (1,)]
     last = bl.TrieSpace(bl.ItemIndex([(0, 0, 0), (0, 1), (1, 0)]), [0])
     assert len(bl.beam_search(last, TokenScorer(), width=3).nbest[0]) == 3
-    nodes = last.initial()
-    ended = torch.tensor([[last.index.trie.nodes - 1]])
-    nodes = bl.TrieNodes(nodes.trie, ended, 3)
-    stays = torch.ones(1, 1, dtype=torch.bool)
-    zero = torch.zeros(1, 1, dtype=torch.long)
-    assert torch.equal(last.advance(nodes, bl.Move(None, zero, zero, stays, stays)).numbers, ended)
+
+
+def test_slots_without_a_hypothesis_have_tokens_of_no_other_depth():
+    """There are more slots than nodes at the second depth, where only tokens 0 and 1 exist."""
+    ids = [(7, 0, 0), (8, 0, 1), (8, 1, 0), (9, 1, 1)]
+    space, seen = bl.TrieSpace(bl.ItemIndex(ids), [0, 3]), []
+
+    class Watching(TokenScorer):
+        def score(self, memory, nodes):
+            seen.append(int(nodes.children.tokens.max()))
+            return super().score(memory, nodes)
+
+    found = bl.beam_search(space, Watching(), width=50)
+    assert seen == [9, 1, 1]
+    assert sorted(one.output for one in found.nbest[0]) == ids
 
 
 @pytest.mark.parametrize("width", [1, 3])

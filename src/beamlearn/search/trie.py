@@ -16,7 +16,7 @@ ROOT = 0
 class Children:
     """The children of some nodes, in the order of their tokens.
 
-    Where `legal` is False there is no child, and the others hold any valid numbers.
+    Where `legal` is False there is no child; its token is 0, and its node is any.
     """
 
     nodes: Int[Tensor, "*shape a"]
@@ -79,7 +79,7 @@ class Trie:
         rank = torch.arange(most, device=self.device)
         legal = rank < counts[..., None]
         edges = torch.where(legal, first[..., None] + rank, 0)
-        return Children(edges + 1, self.tokens[edges], legal)
+        return Children(edges + 1, torch.where(legal, self.tokens[edges], 0), legal)
 
     def child(
         self, nodes: Int[Tensor, "*shape"], ranks: Int[Tensor, "*shape"]

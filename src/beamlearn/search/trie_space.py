@@ -85,9 +85,10 @@ class TrieSpace(SearchSpace[TrieNodes]):
         return Expansion(children.nodes.shape[-1], terminal, children.legal)
 
     def advance(self, nodes: TrieNodes, move: Move) -> TrieNodes:
-        before = move.follow(nodes.numbers)
-        after = nodes.trie.child(before, move.actions)
-        return TrieNodes(nodes.trie, torch.where(move.stays, before, after), nodes.depth + 1)
+        after = nodes.trie.child(move.follow(nodes.numbers), move.actions)
+        # A slot without a hypothesis is at the last leaf: its parent has children of another depth.
+        last = nodes.trie.nodes - 1
+        return TrieNodes(nodes.trie, torch.where(move.stays, last, after), nodes.depth + 1)
 
     def outputs(
         self, examples: Sequence[int], actions: Sequence[Sequence[int]]
