@@ -231,3 +231,29 @@ def test_the_page_on_hugging_face_works_as_printed(capsys, tmp_path, monkeypatch
     assert "'beam_loss'" in printed
     assert "torch.Size([1, 4," in printed
     assert "torch.Size([1]) 4" in printed
+
+
+@pytest.mark.usefixtures("no_shape_checks")
+def test_the_page_on_ranking_works_as_printed(capsys):
+    pytest.importorskip("transformers")
+    names = {}
+    for code in blocks("docs/ranking.md"):
+        exec(compile(code, "ranking.md", "exec"), names)
+    page = (EXAMPLES.parent / "docs" / "ranking.md").read_text(encoding="utf-8")
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 2
+    assert all(f"    {line}\n" in page for line in printed)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_shape_checks")
+def test_the_catalogue_tells_its_story(capsys):
+    """The right book is on top, and a wider beam finds more of the others."""
+    printed = run("08_catalogue.py", capsys)
+    numbers = [line.replace(",", "").split() for line in printed.splitlines() if "recall" in line]
+    recall = [float(line[3]) for line in numbers]
+    assert recall[0] < recall[1]
+    assert all(float(line[-1]) > 0.9 for line in numbers)
+    assert "gets -0.0" in printed
+    assert "(2, 3, 0)" in printed
+    assert "On that board are the books [[65], [66]]" in printed

@@ -12,6 +12,8 @@ from .evaluation.evaluate import Evaluation as Evaluation
 from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.evaluate import incurred as incurred
 from .evaluation.evaluate import on_policy_losses as on_policy_losses
+from .evaluation.ranking_metrics import RankingMetrics as RankingMetrics
+from .evaluation.ranking_metrics import ranking_metrics as ranking_metrics
 from .learning.collect import beam_trajectory as beam_trajectory
 from .learning.iterates import Average as Average
 from .learning.iterates import Mixture as Mixture
@@ -34,6 +36,7 @@ from .search.check_oracle import OracleCheck as OracleCheck
 from .search.check_oracle import check_oracle as check_oracle
 from .search.graph import GraphSpace as GraphSpace
 from .search.graph import GraphTask as GraphTask
+from .search.item_index import ItemIndex as ItemIndex
 from .search.linear_scorer import LinearScorer as LinearScorer
 from .search.neighbors import Move as Move
 from .search.neighbors import Neighbors as Neighbors
@@ -47,6 +50,8 @@ from .search.space import Expansion as Expansion
 from .search.space import Finish as Finish
 from .search.space import NumberedSpace as NumberedSpace
 from .search.space import SearchSpace as SearchSpace
+from .search.trie_space import TrieNodes as TrieNodes
+from .search.trie_space import TrieSpace as TrieSpace
 from .search.visits import Visits as Visits
 from .theory.certificate import Certificate as Certificate
 from .theory.certificate import certify as certify

@@ -19,13 +19,13 @@ from tiny import (
     sentences,
 )
 
+from beamlearn.data.sealed import seal, unseal
 from beamlearn.data.text import DataError
 from beamlearn.tasks import experiment as experiments
 from beamlearn.tasks.tagging.sentences import TaggedSentences
 from beamlearn.tasks.tagging.settings import TaggerSettings, TaggingExperiment, TaggingFiles
 from beamlearn.tasks.tagging.task import TAGGING
 from beamlearn.training.run import RunError
-from beamlearn.training.run.sealed import seal, unseal
 from beamlearn.training.settings import SettingsError
 
 pytestmark = pytest.mark.usefixtures("no_shape_checks")

@@ -66,7 +66,7 @@ def test_names_agree():
         assert entry.experiment.group in entry.experiment.model_fields
         assert task.columns
         assert task.metrics
-    assert list(TASKS) == ["tag", "parse", "transduce"]
+    assert list(TASKS) == ["tag", "parse", "transduce", "rank"]
 
 
 def test_a_task_by_name():

@@ -29,19 +29,6 @@ from beamlearn.training.trainer import Validation, fit
 pytestmark = pytest.mark.usefixtures("no_shape_checks")
 
 
-def test_two_processes_that_read_the_same_state_do_not_both_go_on(tmp_path):
-    begun = begin(experiment(tmp_path), tmp_path / "run")
-    part(begun, 2)
-    first, second = resume(tmp_path / "run"), resume(tmp_path / "run")
-    fit(first.training, first.checkpointer)
-    before = contents(tmp_path / "run")
-    with pytest.raises(RunError, match="Another process has trained in .*run since the training"):
-        fit(second.training, second.checkpointer)
-    assert contents(tmp_path / "run") == before
-    with pytest.raises(RunError, match="Another process has trained"):
-        fit(begun.training, begun.checkpointer)
-
-
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """An experiment, and the folder of its uninterrupted training."""

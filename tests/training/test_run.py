@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from beamlearn.data import atomic, lease
 from beamlearn.data.lease import LeaseLostError
+from beamlearn.data.sealed import DamagedError, seal, unseal
 from beamlearn.training.run import BusyError, Checkpoint, Run, RunError, Trace
-from beamlearn.training.run.sealed import DamagedError, seal, unseal
 
 DTYPES = [
     torch.bool,

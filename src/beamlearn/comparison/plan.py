@@ -157,7 +157,7 @@ def made(row: str, shared: Experiment, choices: Mapping[str, Any]) -> Cell:
     """The cell with these choices; an error that names it if it cannot be trained."""
     values = {**shared.learning.model_dump(exclude_unset=True), **choices}
     name = f"{row}-{choices['width']}"
-    learning = parse(Learning, values, name)
+    learning = parse(type(shared.learning), values, name)
     return Cell(row, shared.model_copy(update={"learning": learning}))
 
 

@@ -30,7 +30,7 @@ def parameters_of(experiment: Experiment) -> dict[str, Any]:
     learning, settings = open.learning, open.settings
     ramps = {name: number(getattr(learning, name)) for name in ("width", "beta", "beam_weight")}
     chosen = learning.model_dump(exclude=RUN_ONLY)
-    if learning.algorithm == usual_algorithm(chosen):
+    if learning.algorithm == usual_algorithm(chosen, learning.default_algorithm):
         chosen["algorithm"] = None
     return {**chosen, **settings.model_dump(), **ramps}
 

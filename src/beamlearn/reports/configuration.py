@@ -49,7 +49,7 @@ def inherited_settings(experiment: Experiment) -> Mapping[str, Any]:
 
 def usual(learning: Learning) -> Mapping[str, Any]:
     """The defaults of learning that depend on other settings."""
-    return {"algorithm": usual_algorithm(learning.model_dump())}
+    return {"algorithm": usual_algorithm(learning.model_dump(), learning.default_algorithm)}
 
 
 def changed(settings: Settings, usual: Mapping[str, Any]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from ..training.checkpointer import Checkpointer
 from ..training.run import CONFIG, MODEL, VOCABULARY, Policy, Run, RunError, Trace
 from ..training.settings import Learning, SettingsError, parse
 from ..training.trainer import Judgment, Training
-from .data import DataSet, is_cached, read_split
+from .data import DataSet
 from .settings import Experiment, Files, ModelSettings
 from .task import D, E, M, Model, TaskSpec
 
@@ -125,14 +125,7 @@ def cache_of(out: str | Path) -> Path:
 
 def read_data(task: TaskSpec[E, D, M], experiment: E, cache: Path | None = None) -> tuple[D, D]:
     """The sentences to learn from and those to validate on; large ones are kept in `cache`."""
-    files = files_of(experiment)
-
-    def read(path: str) -> D:
-        if cache is not None and path == files.train and is_cached(files):
-            return task.read_packed(path, experiment, cache)
-        return task.read(path, experiment)
-
-    return read_split(files, read)
+    return task.split(files_of(experiment), experiment, cache)
 
 
 def read_again(

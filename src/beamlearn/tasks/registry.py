@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..check import unknown
 from .parsing.settings import ParsingExperiment
+from .ranking.settings import RankingExperiment
 from .settings import Experiment
 from .tagging.settings import TaggingExperiment
 from .transduction.settings import TransductionExperiment
@@ -84,6 +85,19 @@ TASKS: dict[str, TaskEntry] = {
                 "--out runs/g2p --resume",
             ),
             usual=("source_tokens", "target_tokens", "hf"),
+        ),
+        TaskEntry(
+            name="rank",
+            summary="a ranker, which finds the next items of a user among the ids of a catalogue",
+            experiment=RankingExperiment,
+            spec="beamlearn.tasks.ranking.task:RANKING",
+            files="json.gz",
+            examples=(
+                "--train inter.json.gz --ids ids.json.gz --out runs/next",
+                "--train inter.json --ids ids.json --size 64 --epochs 20 --out runs/small",
+                "--out runs/next --resume",
+            ),
+            usual=("ids",),
         ),
     )
 }

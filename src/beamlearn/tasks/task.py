@@ -16,8 +16,8 @@ from ..evaluation.metric import Metric
 from ..learning.iterates import Mixture
 from ..search.scorer import Scorer
 from ..search.space import SearchSpace
-from .data import DataSet
-from .settings import Experiment, ModelSettings
+from .data import DataSet, is_cached, read_split
+from .settings import Experiment, Files, ModelSettings
 
 
 @runtime_checkable
@@ -220,6 +220,19 @@ class TaskSpec(ABC, Generic[E, D, M]):
         By default it is read into memory.
         """
         return self.read(path, experiment)
+
+    def split(self, files: Files, experiment: E, cache: Path | None = None) -> tuple[D, D]:
+        """The training set and the validation set; by default every example is in one of them.
+
+        A large training file is kept in the folder `cache`.
+        """
+
+        def read(path: str) -> D:
+            if cache is not None and path == files.train and is_cached(files):
+                return self.read_packed(path, experiment, cache)
+            return self.read(path, experiment)
+
+        return read_split(files, read)
 
     @abstractmethod
     def build(self, experiment: E, train: D, seed: int, device: str) -> M:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, cast, get_args
 
 from pydantic import (
     AfterValidator,
@@ -104,23 +104,29 @@ SIGHTED_START = 2 / 3
 """When the beam's loss joins in `joint` for models that see all of the input."""
 
 
-def usual_algorithm(choices: Mapping[str, Any]) -> str:
+def usual_algorithm(choices: Mapping[str, Any], default: str) -> str:
     """The algorithm where none is named: the default, or the paper's where parts are chosen."""
     chosen = any(choices.get(name) is not None for name in ("strategy", "loss"))
-    return "continue" if chosen else DEFAULT_ALGORITHM
+    return "continue" if chosen else default
 
 
-class Learning(Settings):
-    """The choices of the meta-algorithm, and those of the optimizer under it."""
-
-    algorithm: Annotated[str, one_of(ROW_NAMES, "algorithm")] = Field(
+def algorithm_field(default: str) -> Any:
+    """The field of an algorithm, with what is the `default` of a task."""
+    return Field(
         default=cast(str, None),  # `_choose_algorithm` decides
         description="Training algorithm. It sets the strategy, the loss and the width. "
         f"{DEFAULT_ALGORITHM}: likelihood, and with a small weight the loss along the learned "
         f"beams. One of the paper's Table 1: {', '.join(ALGORITHM_NAMES)}; of the same family: "
         f"{', '.join(FAMILY_NAMES)}; or a baseline: {', '.join(BASELINE_NAMES)}. "
-        f"(default: {DEFAULT_ALGORITHM}; continue where a strategy or a loss is chosen)",
+        f"(default: {default}; continue where a strategy or a loss is chosen)",
     )
+
+
+class Learning(Settings):
+    """The choices of the meta-algorithm, and those of the optimizer under it."""
+
+    default_algorithm: ClassVar[str] = DEFAULT_ALGORITHM
+    algorithm: Annotated[str, one_of(ROW_NAMES, "algorithm")] = algorithm_field(DEFAULT_ALGORITHM)
     strategy: Annotated[str, one_of(STRATEGY_NAMES, "strategy")] | None = Field(
         default=None,
         description=f"How beams are chosen during training: {', '.join(STRATEGY_NAMES)}. "
@@ -201,7 +207,7 @@ class Learning(Settings):
         """A strategy or loss that is chosen is the paper's meta-algorithm, unless one is named."""
         if not isinstance(values, Mapping) or values.get("algorithm") is not None:
             return values
-        return {**values, "algorithm": usual_algorithm(values)}
+        return {**values, "algorithm": usual_algorithm(values, cls.default_algorithm)}
 
     @model_validator(mode="after")
     def _check_beta(self) -> "Learning":

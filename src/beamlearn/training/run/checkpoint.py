@@ -9,8 +9,8 @@ from typing import Any
 from torch import Tensor
 
 from ...data import atomic
+from ...data.sealed import DamagedError, seal, unseal
 from .records import RunError, parse, to_json
-from .sealed import DamagedError, seal, unseal
 
 KEPT = 2
 """The newest, and the one before it should the newest be damaged."""

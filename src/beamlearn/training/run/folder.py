@@ -24,6 +24,7 @@ from torch import Tensor
 from ...check import quoted
 from ...data import atomic
 from ...data.lease import Lease, try_lease
+from ...data.sealed import DamagedError, seal, unseal
 from ..choices import Policy
 from . import checkpoint as checkpoints
 from .checkpoint import Checkpoint
@@ -37,7 +38,6 @@ from .records import (
     read_lines,
     to_json,
 )
-from .sealed import DamagedError, seal, unseal
 
 CONFIG, VOCABULARY, METRICS = "config.json", "vocabulary.json", "metrics.json"
 VOCABULARY_DIGEST = "vocabulary_fingerprint"

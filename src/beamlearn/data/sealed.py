@@ -7,7 +7,7 @@ import safetensors.torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from ...data.tensors import digest, own
+from .tensors import digest, own
 
 SEAL = "beamlearn"
 """The one entry of the metadata, "<digest> <note>"; two would be written in random order, and

@@ -1,0 +1,1 @@
+"""Ranking: the next items of a user, found among the ids of a catalogue."""
