@@ -39,6 +39,8 @@ from .search.neighbors import Move as Move
 from .search.neighbors import Neighbors as Neighbors
 from .search.oracle import Oracle as Oracle
 from .search.pooled_search import pooled_search as pooled_search
+from .search.sample_result import SampledOutput as SampledOutput
+from .search.sample_result import SampleResult as SampleResult
 from .search.scorer import FunctionScorer as FunctionScorer
 from .search.scorer import ParallelScorer as ParallelScorer
 from .search.scorer import Scorer as Scorer
@@ -46,6 +48,7 @@ from .search.space import Expansion as Expansion
 from .search.space import Finish as Finish
 from .search.space import NumberedSpace as NumberedSpace
 from .search.space import SearchSpace as SearchSpace
+from .search.stochastic_beam_search import stochastic_beam_search as stochastic_beam_search
 from .search.visits import Visits as Visits
 from .theory.certificate import Certificate as Certificate
 from .theory.certificate import certify as certify
