@@ -152,7 +152,12 @@ def minimum_risk(s, c, k, sharpness=1.0):
     return risk / sum(weights)
 
 
-BASELINES = {f.__name__: f for f in (optimal_completion, minimum_risk)}
+def minimum_risk_sampled(s, c, k, q=None):
+    q = [1.0] * len(s) if q is None else q
+    return sum(exp(x) / y * z for x, y, z in zip(s, q, c, strict=True) if y)
+
+
+BASELINES = {f.__name__: f for f in (optimal_completion, minimum_risk, minimum_risk_sampled)}
 
 
 def increase(s, c, k):
@@ -304,7 +309,7 @@ def padded_hamming(output, reference):
     return shared + abs(len(output) - len(reference))
 
 
-# --- stochastic beams (Kool, van Hoof and Welling 2019) -------------------------------------------
+# --- stochastic beams (Kool, van Hoof and Welling 2019) ------------------------------------------
 
 
 def splitmix(seed, path):

@@ -32,7 +32,7 @@ def log_probability(tree, path):
     return total
 
 
-# --- the same noise, in plain lists -----------------------------------------------------------------
+# --- the same noise, in plain lists --------------------------------------------------------------
 
 
 @settings(max_examples=80)
@@ -61,7 +61,7 @@ def test_sample_is_that_of_plain_lists(tree, k, seed):
         assert way.weight == pytest.approx(exp(phi) / q, rel=1e-5)
 
 
-# --- frequencies -----------------------------------------------------------------------------------
+# --- frequencies ---------------------------------------------------------------------------------
 
 DRAWS = 20_000
 
@@ -140,7 +140,7 @@ def test_frequencies_on_a_graph():
         assert counts[pair] / 2000 == pytest.approx(share, abs=4 * deviation)
 
 
-# --- expectations ----------------------------------------------------------------------------------
+# --- expectations --------------------------------------------------------------------------------
 
 
 def price(output):
@@ -194,7 +194,7 @@ def test_fewer_outputs_than_slots():
     assert len(orders) == 5
 
 
-# --- laws --------------------------------------------------------------------------------------------
+# --- laws ----------------------------------------------------------------------------------------
 
 LIMITS = [3, 6, 5, 1]
 
@@ -308,7 +308,7 @@ def test_no_example():
     assert sample.nbest == []
 
 
-# --- refusals ----------------------------------------------------------------------------------------
+# --- refusals ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -347,7 +347,7 @@ def test_plain_neighbors_have_no_noise():
         sampled_policy(neighbors, 2, "pad")
 
 
-# --- digits ------------------------------------------------------------------------------------------
+# --- digits --------------------------------------------------------------------------------------
 
 
 def test_the_largest_of_conditioned_numbers_is_the_one_given():

@@ -157,12 +157,15 @@ class BeamObjective:
 def _check_cost(loss: Loss, tokenizer: PreTrainedTokenizerBase | None) -> None:
     if tokenizer is None:
         raise ValueError("`cost` needs a tokenizer, to read outputs; pass it, too.")
-    if not loss.final:
-        able = ", ".join(name for name, known in SURROGATES.items() if known.final)
+    if not loss.final or loss.sampled:
+        able = ", ".join(
+            name for name, known in SURROGATES.items() if known.final and not known.sampled
+        )
+        other = "weighs sampled ones" if loss.sampled else "compares beginnings of them"
         raise ValueError(
-            f"`cost` is only known for complete outputs, but the loss {loss.__name__!r} compares "
-            f"beginnings of them; set `beam_loss` to {able}, or leave `cost` out and choose a "
-            "`beam_cost`."
+            "`cost` is only known for complete outputs that a search finds, but the loss "
+            f"{loss.__name__!r} {other}; set `beam_loss` to {able}, or leave `cost` out and choose "
+            "a `beam_cost`."
         )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.nn.functional import pad
 
 from .gumbel import child_keys, conditioned, gumbels, log_inclusion, root_keys
 from .ranking import top
@@ -93,13 +94,14 @@ class Perturbation:
         kept: Bool[Tensor, "batch m"],
     ) -> "Perturbation":
         """The noise of the next beam, and what the neighbors outside it do to the thresholds."""
-        rest = neighbors.scores.scatter(
-            -1, index, neighbors.scores.gather(-1, index).masked_fill(kept, -torch.inf)
-        )
+        scores = neighbors.scores
+        places = index.masked_fill(~kept, scores.shape[1])  # empty slots have any index
+        inside = pad(torch.zeros_like(scores, dtype=torch.bool), (0, 1)).scatter(-1, places, True)
+        dropped = scores.masked_fill(inside[:, :-1], -torch.inf).amax(dim=-1)
         return Perturbation(
             child_keys(self.keys.gather(-1, slots), actions),
-            neighbors.scores.gather(-1, index).masked_fill(~kept, 0.0),
-            torch.maximum(self.thresholds, rest.amax(dim=-1)),
+            scores.gather(-1, index).masked_fill(~kept, 0.0),
+            torch.maximum(self.thresholds, dropped),
         )
 
     def each(self, function: Callable[[Tensor], Tensor]) -> "Perturbation":

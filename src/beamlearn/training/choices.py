@@ -16,13 +16,13 @@ ALGORITHM_NAMES = (
     "continue",
 )
 """`ALGORITHMS`: the rows of the paper's Table 1."""
-BASELINE_NAMES = ("optimal_completion", "minimum_risk")
+BASELINE_NAMES = ("optimal_completion", "minimum_risk", "minimum_risk_sampled")
 """`BASELINES`, and their losses."""
 DEFAULT_ALGORITHM = "joint"
 """The name of `JOINT`."""
 ROW_NAMES = (DEFAULT_ALGORITHM, *ALGORITHM_NAMES, *BASELINE_NAMES)
 """`ROWS`."""
-STRATEGY_NAMES = ("oracle", "stop", "reset", "continue", "interpolate")
+STRATEGY_NAMES = ("oracle", "stop", "reset", "continue", "interpolate", "sample")
 """`STRATEGIES`."""
 LOSS_NAMES = (
     "perceptron_first",
