@@ -31,6 +31,17 @@ def predict(
             "parsers comments, transducers one line per output.",
         ),
     ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of different outputs to draw at random from the model's distribution, in "
+            "place of the best: JSON lines, with probabilities and weights.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Random seed of --sample.", show_default="0")
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write JSON lines, with confidences.")
     ] = False,
@@ -96,6 +107,8 @@ def predict(
     beamlearn predict runs/parser test.conllu --nbest 3 -o parsed.conllu
 
     beamlearn predict runs/g2p words.txt --nbest 3 -o phones.tsv
+
+    beamlearn predict runs/g2p words.txt --sample 10 --seed 1 -o samples.jsonl
     """
     from .jobs import predict as job  # loads torch
 
@@ -106,6 +119,8 @@ def predict(
         texts=text or [],
         width=width,
         nbest=nbest,
+        sample=sample,
+        seed=seed,
         as_json=as_json,
         flush=flush,
         max_memory=max_memory,

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from ...data.text import print_text, write_text
+from ...search.sampling import check_log_probabilities
 from ...tasks.decoding_width import measured_width
 from ...tasks.loading import load
 from ...tasks.registry import task_named
@@ -38,6 +39,8 @@ def predict(
     texts: Sequence[str],
     width: int | None,
     nbest: int | None,
+    sample: int | None,
+    seed: int | None,
     as_json: bool,
     flush: bool | None,
     max_memory: float | None,
@@ -48,11 +51,14 @@ def predict(
 ) -> None:
     """Decode a file or texts, and write the predictions."""
     check_input(input, texts, options.get("layout"))
+    check_sample(sample, seed=seed, width=width, nbest=nbest)
     source = "-" if input is None else input
     check_output(source, output)
     live = is_live(source, output, flush) and not texts
     set_up(device, threads)
     model, experiment = load(run, device, policy)
+    if sample is not None:
+        check_log_probabilities(model.scorer)
     task = task_named(experiment.task)
     listed = nbest or 1
     if width is not None and width < listed:
@@ -62,6 +68,7 @@ def predict(
         )
     given = given_options(task, run, options, task.prediction_options)
     speaker = Speaker()
+    width = sample or width
     measured = measured_width(run, policy) if width is None else None
     if measured is not None and measured >= listed:
         speaker.announce(
@@ -75,6 +82,8 @@ def predict(
         width=max(width or measured or experiment.learning.decoding_width, listed),
         nbest=listed,
         listing=nbest is not None,
+        sample=sample is not None,
+        seed=seed or 0,
         as_json=as_json,
         options=given,
         announce=speaker.announce,
@@ -140,6 +149,19 @@ def check_input(input: str | None, texts: Sequence[str], layout: str | None) -> 
     if texts and layout not in (None, "lines"):
         raise SettingsError(
             f"`layout` must be lines with `text`, got {layout}; leave one of them out."
+        )
+
+
+def check_sample(sample: int | None, **others: int | None) -> None:
+    """Refuse options that go with a sample alone, or not with one."""
+    given = [name for name, value in others.items() if value is not None]
+    if sample is None and "seed" in given:
+        raise SettingsError("`seed` goes with `sample`, got it alone; give both, or neither.")
+    wrong = next((name for name in given if name != "seed"), None)
+    if sample is not None and wrong is not None:
+        raise SettingsError(
+            f"`{wrong}` goes with the best outputs, but `sample` draws others, got both; leave one "
+            "of them out."
         )
 
 
