@@ -42,6 +42,8 @@ PUBLIC = {
     "ProjectedGradient",
     "Reservoir",
     "Round",
+    "SampleResult",
+    "SampledOutput",
     "Scorer",
     "SearchResult",
     "SearchSpace",
@@ -67,6 +69,7 @@ PUBLIC = {
     "regret",
     "select",
     "select_iterate",
+    "stochastic_beam_search",
     "strategies",
     "trajectory_bound",
 }

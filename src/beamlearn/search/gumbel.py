@@ -3,6 +3,7 @@
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn.functional import softplus
 
 STEP = 0x9E3779B97F4A7C15 - (1 << 64)
 FACTORS = (0xBF58476D1CE4E5B9 - (1 << 64), 0x94D049BB133111EB - (1 << 64))
@@ -29,9 +30,8 @@ def child_keys(
 
 def gumbels(keys: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     """Standard Gumbel noise -log(-log(u)), with u strictly between 0 and 1 from a key."""
-    bits = (keys >> 12) & ((1 << 52) - 1)
-    uniform = (bits.double() + 0.5) * 2.0**-52
-    return -(-uniform.log()).log()
+    uniform = _shifted(keys, 12).double().add_(0.5).mul_(2.0**-52)
+    return uniform.log_().neg_().log_().neg_()
 
 
 def conditioned(
@@ -39,22 +39,15 @@ def conditioned(
 ) -> Float[Tensor, "*shape a"]:
     """Shift Gumbels along the last axis so that the largest is `greatest`; -inf stays.
 
-    Kool et al. (2019), Eq. (7) in the form of their Appendix B.3, which does not overflow:
+    Kool et al. (2019), in the form of their appendix, which does not overflow:
 
         Z = max(free);  v = greatest - free + log(1 - exp(free - Z))
-        G = greatest - max(0, v) - log(1 + exp(-|v|))
+        G = greatest - max(0, v) - log(1 + exp(-|v|)) = greatest - log(1 + exp(v))
     """
-    most = free.amax(dim=-1, keepdim=True)
+    most = free.amax(dim=-1, keepdim=True).clamp(min=torch.finfo(free.dtype).min)
     limit = greatest[..., None]
-    v = limit - free + log_one_minus_exp(free - most)
-    found = limit - v.clamp(min=0.0) - torch.exp(-v.abs()).log1p()
-    return torch.where(free == -torch.inf, -torch.inf, found)
-
-
-def log_one_minus_exp(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """log(1 - exp(x)) for x <= 0, with all its digits."""
-    near = x > -0.6931471805599453
-    return torch.where(near, (-torch.expm1(x)).log(), (-x.exp()).log1p())
+    v = torch.expm1(free - most).neg_().log_().sub_(free).add_(limit)
+    return limit - softplus(v, threshold=-SMALL)
 
 
 def log_inclusion(
@@ -70,11 +63,11 @@ def log_inclusion(
 
 def _mixed(keys: Int[Tensor, "*shape"]) -> Int[Tensor, "*shape"]:
     """Scramble the bits of 64-bit numbers, one to one (the last step of SplitMix64)."""
-    keys = (keys ^ _shifted(keys, 30)) * FACTORS[0]
-    keys = (keys ^ _shifted(keys, 27)) * FACTORS[1]
-    return keys ^ _shifted(keys, 31)
+    keys = (keys ^ _shifted(keys, 30)).mul_(FACTORS[0])
+    keys = keys.bitwise_xor_(_shifted(keys, 27)).mul_(FACTORS[1])
+    return keys.bitwise_xor_(_shifted(keys, 31))
 
 
 def _shifted(keys: Int[Tensor, "*shape"], places: int) -> Int[Tensor, "*shape"]:
     """Shift to the right as unsigned numbers are."""
-    return (keys >> places) & ((1 << (64 - places)) - 1)
+    return (keys >> places).bitwise_and_((1 << (64 - places)) - 1)

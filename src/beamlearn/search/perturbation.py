@@ -42,12 +42,6 @@ class PerturbedNeighbors:
         chosen = self.scores > kappa
         return log_inclusion(self.log_probabilities, kappa).masked_fill(~chosen, -torch.inf)
 
-    def rows(self, chosen: Bool[Tensor, " batch"]) -> "PerturbedNeighbors":
-        """Those of some examples."""
-        return PerturbedNeighbors(
-            self.log_probabilities[chosen], self.scores[chosen], self.thresholds[chosen]
-        )
-
 
 @dataclass(frozen=True)
 class Perturbation:
