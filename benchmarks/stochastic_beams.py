@@ -6,6 +6,7 @@ or three epochs: k different outputs with their weights against the mean of k or
 """
 
 import random
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,7 +39,7 @@ def overhead() -> list[Row]:
     scorer.normalize = "log_softmax"
     rows: list[Row] = []
     for width in WIDTHS:
-        variants = {
+        variants: dict[str, Callable[[], object]] = {
             "beam search": partial(beam_search, space, scorer, width),
             "sample": partial(stochastic_beam_search, space, scorer, width, seeds=range(BATCH)),
         }
