@@ -168,7 +168,7 @@ def _perturbed(beam: Beam, neighbors: Neighbors) -> Neighbors:
         return neighbors
     scores = neighbors.unmasked_scores.detach().double()
     phi = scores.masked_fill(~neighbors.mask, -torch.inf).view_as(neighbors.local)
-    return replace(neighbors, perturbed=beam.perturbation.spread(phi, beam.finished))
+    return replace(neighbors, perturbed=beam.perturbation.spread(phi))
 
 
 def policy(neighbors: Neighbors, width: int, finish: Finish) -> Selection:

@@ -65,18 +65,14 @@ class Perturbation:
         scores = gumbels(keys)
         return cls(keys, scores, torch.full_like(scores[:, 0], -torch.inf))
 
-    def spread(
-        self, log_probabilities: Float[Tensor, "batch k a"], finished: Bool[Tensor, "batch k"]
-    ) -> PerturbedNeighbors:
+    def spread(self, log_probabilities: Float[Tensor, "batch k a"]) -> PerturbedNeighbors:
         """Draw G of all neighbors, given that the largest of each node's neighbors is its own.
 
-        A finished hypothesis, its own only neighbor, keeps its G.
+        So a finished hypothesis, its own only neighbor, keeps its G.
         """
-        actions = torch.arange(log_probabilities.shape[-1], device=finished.device)
+        actions = torch.arange(log_probabilities.shape[-1], device=self.keys.device)
         noise = gumbels(child_keys(self.keys[..., None], actions))
         scores = conditioned(log_probabilities + noise, self.scores)
-        alone = finished[..., None] & (log_probabilities > -torch.inf)
-        scores = torch.where(alone, self.scores[..., None], scores)
         return PerturbedNeighbors(log_probabilities.flatten(1), scores.flatten(1), self.thresholds)
 
     def follow(
