@@ -4,7 +4,7 @@ No tensors, no batches, no cleverness. A search space is a function from a path 
 list of its one-step extensions; a terminal path has none. `s` and `c` are lists over A_b.
 """
 
-from math import exp, log
+from math import exp, inf, log
 
 # --- the two orders (Section 4.1; ties to the smaller index) ------------------------------------
 
@@ -152,7 +152,12 @@ def minimum_risk(s, c, k, sharpness=1.0):
     return risk / sum(weights)
 
 
-BASELINES = {f.__name__: f for f in (optimal_completion, minimum_risk)}
+def minimum_risk_sampled(s, c, k, q=None):
+    q = [1.0] * len(s) if q is None else q
+    return sum(exp(x) / y * z for x, y, z in zip(s, q, c, strict=True) if y)
+
+
+BASELINES = {f.__name__: f for f in (optimal_completion, minimum_risk, minimum_risk_sampled)}
 
 
 def increase(s, c, k):
@@ -309,3 +314,60 @@ def padded_hamming(output, reference):
     """In how many places two sequences differ; a place that only one of them has counts."""
     shared = sum(a != b for a, b in zip(output, reference, strict=False))
     return shared + abs(len(output) - len(reference))
+
+
+# --- stochastic beams (Kool, van Hoof and Welling 2019) ------------------------------------------
+
+
+def splitmix(seed, path):
+    """Output number path[0] of SplitMix64; from there on output path[1], and so on."""
+    key = scrambled(seed + 0x9E3779B97F4A7C15)
+    for action in path:
+        key = scrambled(key + (action + 1) * 0x9E3779B97F4A7C15)
+    return key
+
+
+def scrambled(z):
+    z %= 1 << 64
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % (1 << 64)
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB % (1 << 64)
+    return z ^ (z >> 31)
+
+
+def gumbel(seed, path):
+    uniform = ((splitmix(seed, path) >> 12) + 0.5) / 2**52
+    return -log(-log(uniform))
+
+
+def stochastic_beams(neighbors, phi, noise, root, k):
+    """Algorithm 1 of the paper: pairs (path, G) by decreasing G, and the largest G left out."""
+    beam, kappa = [(root, phi(root) + noise(root))], -inf
+    while any(neighbors(v) for v, _ in beam):
+        found = []
+        for v, g in beam:
+            free = [phi(child) + noise(child) for child in neighbors(v)]
+            found += [] if free else [(v, g)]
+            for child, value in zip(neighbors(v), free, strict=True):
+                # 1 / exp(-G) of the largest is exp(G) of its parent.
+                inner = exp(-g) - exp(-max(free)) + exp(-value)
+                found.append((child, g if value == max(free) else -log(inner)))
+        found.sort(key=lambda pair: -pair[1])
+        beam, left = found[:k], found[k:]
+        kappa = max([kappa, *(g for _, g in left)])
+    return beam, kappa
+
+
+def inclusion(phi, kappa):
+    return 1 - exp(-exp(phi - kappa)) if kappa > -inf else 1.0
+
+
+def ordered_sample(probabilities, k):
+    """The probability of each ordered choice of k without replacement."""
+    if k == 0:
+        return {(): 1.0}
+    found = {}
+    for chosen, share in ordered_sample(probabilities, k - 1).items():
+        rest = 1 - sum(probabilities[y] for y in chosen)
+        for y in probabilities.keys() - set(chosen):
+            found[(*chosen, y)] = share * probabilities[y] / rest
+    return found

@@ -45,6 +45,8 @@ PUBLIC = {
     "Reservoir",
     "RolloutOracle",
     "Round",
+    "SampleResult",
+    "SampledOutput",
     "Scorer",
     "SearchResult",
     "SearchSpace",
@@ -73,6 +75,7 @@ PUBLIC = {
     "regret",
     "select",
     "select_iterate",
+    "stochastic_beam_search",
     "strategies",
     "trajectory_bound",
 }

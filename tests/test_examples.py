@@ -44,6 +44,32 @@ def test_any_metric(capsys):
     assert "ugliness 1.0." in printed  # the least there is, for an even number of letters
 
 
+@pytest.mark.usefixtures("no_shape_checks")
+def test_stochastic_beams(capsys):
+    """All estimates are about right, and more different walks make them better."""
+    printed = run("09_stochastic_beams.py", capsys)
+    walks = [line for line in printed.splitlines() if " - " in line and "%" in line]
+    assert len({line.split("  ")[-1] for line in walks}) == len(walks) == 4
+    exact = float(printed.partition("the mean length is ")[2].partition(" minutes")[0])
+    rows = [[float(cell) for cell in line.split()] for line in printed.splitlines()[-4:]]
+    assert [row[0] for row in rows] == [1, 4, 8, 19]
+    for _, mean, deviation in rows:
+        assert mean == pytest.approx(exact, abs=0.1 + 4 * deviation / 20)
+    deviations = [row[2] for row in rows]
+    assert deviations == sorted(deviations, reverse=True)
+    assert deviations[-1] == 0
+
+
+@pytest.mark.usefixtures("no_shape_checks")
+def test_the_page_on_sampling_works_as_printed(capsys):
+    (code,) = blocks("docs/sampling.md")
+    exec(compile(code, "sampling.md", "exec"), {})
+    page = (EXAMPLES.parent / "docs" / "sampling.md").read_text(encoding="utf-8")
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 5
+    assert "".join(f"    {line}\n" for line in lines) in page
+
+
 @pytest.mark.slow
 def test_your_own_space_tells_its_story():
     """Greedy likelihood fails, a beam at test time does not help, training with it does."""

@@ -4,10 +4,12 @@ import torch
 from generate import finishes, scorer_of, trees
 from hypothesis import given
 from hypothesis import strategies as st
+from spaces import GenerationSpace, RecurrentScorer
 
 import beamlearn as bl
 from beamlearn import strategies
-from beamlearn.strategies import STRATEGIES, Interpolate, Reset
+from beamlearn.losses.baselines import SURROGATES
+from beamlearn.strategies import STRATEGIES, Interpolate, Reset, Sample
 
 
 def test_names():
@@ -18,6 +20,7 @@ def test_names():
         "continue",
         "interpolate",
         "max_violation",
+        "sample",
     ]
 
 
@@ -112,3 +115,63 @@ def test_reset_has_three_targets():
         ValueError, match=r"no target of a reset called 'kep'\. Did you mean 'keep'"
     ):
         Reset(to="kep")
+
+
+# --- samples -------------------------------------------------------------------------------------
+
+
+def sampled_path(k, seed, limits=(3, 5, 1), **options):
+    space = GenerationSpace([(1, 2)] * len(limits), list(limits), 4)
+    scorer = RecurrentScorer(len(limits), 4)
+    generator = torch.Generator().manual_seed(seed)
+    path = bl.beam_trajectory(space, scorer, k, strategy=Sample(), generator=generator, **options)
+    return path, space, scorer
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_sampled_beams_are_those_of_the_search(k):
+    """In the order of scores; the last is the first output of the sample."""
+    for seed in range(5):
+        path, space, scorer = sampled_path(k, seed)
+        generator = torch.Generator().manual_seed(seed)
+        sample = bl.stochastic_beam_search(space, scorer, k, generator=generator)
+        for beams, expected in zip(path.beams, sample.search.beams, strict=True):
+            assert [sorted(beam) for beam in beams] == [sorted(beam) for beam in expected]
+        assert [beams[-1] for beams in path.beams] == [[output] for output in sample.outputs]
+        for transition in path.transitions:
+            step = transition.step
+            scores = step.scores.masked_fill(~step.kept, -torch.inf)
+            assert (scores[:, 1:] <= scores[:, :-1]).all()
+
+
+def test_a_sample_is_on_policy_where_it_is_the_learned_beam():
+    agreed = set()
+    for seed in range(20):
+        path, space, scorer = sampled_path(2, seed)
+        learned = bl.beam_search(space, scorer, 2)
+        own = [a[:-1] == b[:-1] for a, b in zip(path.beams, learned.beams, strict=True)]
+        assert path.on_policy.tolist() == own
+        agreed.update(own[:2])
+    assert agreed == {True, False}
+    everything, _, _ = sampled_path(1000, 0)
+    assert everything.on_policy.all()
+
+
+@pytest.mark.parametrize("loss", SURROGATES)
+def test_every_loss_learns_from_samples(loss):
+    path, _, scorer = sampled_path(3, 0)
+    value = path.losses(SURROGATES[loss]).sum()
+    value.backward()
+    assert value.isfinite()
+    assert all(p.grad.isfinite().all() for p in scorer.parameters() if p.grad is not None)
+
+
+def test_samples_may_end_with_the_first():
+    path, _, _ = sampled_path(3, 0, finish="first")
+    assert [len(beams[-1]) for beams in path.beams] == [1, 1, 1]
+
+
+def test_samples_need_log_probabilities():
+    scorer = bl.FunctionScorer(lambda path: path[-1].count("a"))
+    with pytest.raises(ValueError, match="`normalize` = log_softmax, got None; train one"):
+        bl.beam_trajectory(spelling(), scorer, 2, strategy="sample")

@@ -43,6 +43,8 @@ from .search.neighbors import Neighbors as Neighbors
 from .search.oracle import Oracle as Oracle
 from .search.pooled_search import pooled_search as pooled_search
 from .search.rollout import RolloutOracle as RolloutOracle
+from .search.sample_result import SampledOutput as SampledOutput
+from .search.sample_result import SampleResult as SampleResult
 from .search.scorer import FunctionScorer as FunctionScorer
 from .search.scorer import ParallelScorer as ParallelScorer
 from .search.scorer import Scorer as Scorer
@@ -50,6 +52,7 @@ from .search.space import Expansion as Expansion
 from .search.space import Finish as Finish
 from .search.space import NumberedSpace as NumberedSpace
 from .search.space import SearchSpace as SearchSpace
+from .search.stochastic_beam_search import stochastic_beam_search as stochastic_beam_search
 from .search.trie_space import TrieNodes as TrieNodes
 from .search.trie_space import TrieSpace as TrieSpace
 from .search.visits import Visits as Visits

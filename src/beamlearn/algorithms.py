@@ -9,7 +9,17 @@ from typing import Any, Literal
 from . import losses
 from .losses import Best, Loss, baselines, with_best
 from .search.rollout import Out, RolloutOracle
-from .strategies import Continue, Interpolate, MaxViolation, Oracle, Reset, Stop, Strategy, linear
+from .strategies import (
+    Continue,
+    Interpolate,
+    MaxViolation,
+    Oracle,
+    Reset,
+    Sample,
+    Stop,
+    Strategy,
+    linear,
+)
 
 
 @dataclass(frozen=True)
@@ -250,6 +260,16 @@ BASELINES: dict[str, Algorithm] = {
             "Shen et al. 2016, Minimum risk training for neural machine translation",
             "not in the paper; as a row: continue, expected cost of the final beam, k > 1",
             "The original samples outputs and adds the right one; the row has the k of the beam.",
+        ),
+        Algorithm(
+            "minimum_risk_sampled",
+            Sample(),
+            baselines.minimum_risk_sampled,
+            8,
+            "Kool, van Hoof and Welling 2019, Stochastic beams and where to find them",
+            "not in the paper; as a row: sample, expected cost of all outputs, k > 1",
+            "The original proposes normalized weights and a baseline from the sample; the row has "
+            "the unbiased weights.",
         ),
     )
 }

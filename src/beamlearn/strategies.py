@@ -10,8 +10,10 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from .check import by_name, check_choice
-from .search.beam import Selection, oracle_policy, ordered, where
+from .search.beam import Beam, Selection, oracle_policy, ordered, sampled_policy, where
 from .search.neighbors import Neighbors
+from .search.sampling import drawn_seeds, perturbed_beam
+from .search.scorer import Scorer
 from .search.space import Finish
 
 
@@ -41,6 +43,10 @@ class Strategy(ABC):
 
     reduction: ClassVar[Literal["max"] | None] = None
     """How losses along its trajectories are put together, if the strategy says so."""
+
+    def start(self, beam: Beam, scorer: Scorer, generator: torch.Generator | None) -> Beam:
+        """The initial beams, with noise if the strategy needs some; by default as they are."""
+        return beam
 
     @abstractmethod
     def next_beam(self, proposal: Proposal) -> Selection:
@@ -176,6 +182,26 @@ class Interpolate(Strategy):
         return where(follow, proposal.oracle(proposal.width), proposal.learned)
 
 
+@final
+@dataclass(frozen=True)
+class Sample(Strategy):
+    """Sample beams from the model's distribution without replacement (stochastic beams).
+
+    Like `Continue`, but by perturbed log-probabilities in place of scores: the k hypotheses of a
+    beam are the beginnings of k or more outputs that are drawn at random, and the last beam is such
+    an output. The scorer must give log-probabilities. A transition is on policy where the sample is
+    the learned policy's own beam. Seeds come from the generator that is given to `beam_trajectory`
+    or `learn`.
+    """
+
+    def start(self, beam: Beam, scorer: Scorer, generator: torch.Generator | None) -> Beam:
+        return perturbed_beam(beam, scorer, drawn_seeds(generator, beam))
+
+    def next_beam(self, proposal: Proposal) -> Selection:
+        sampled = sampled_policy(proposal.neighbors, proposal.width, proposal.finish)
+        return ordered(proposal.neighbors, sampled.final_beam(proposal.final_width))
+
+
 def check_probability(value: float, name: str) -> None:
     """Refuse a value that is not a probability."""
     if not 0 <= value <= 1:
@@ -209,6 +235,7 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
     "continue": Continue,
     "interpolate": Interpolate,
     "max_violation": MaxViolation,
+    "sample": Sample,
 }
 """Every strategy by its name."""
 

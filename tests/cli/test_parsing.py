@@ -97,6 +97,20 @@ def test_training_says_how_good_it_is(tmp_path, capsys):
     assert [result["width"] for result in metrics["results"]] == [1, 4]
 
 
+@pytest.mark.parametrize("kind", ["trained", "tagged"])
+def test_samples(kind, tmp_path, capsys, request):
+    run_folder, source = request.getfixturevalue(kind), tmp_path / "new.conllu"
+    source.write_text(COMMENTED, encoding="utf-8")
+    assert beamlearn("predict", run_folder, source, "--sample", 3) == 0
+    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    assert len(first["words"]) == 4
+    for way in first["sample"]:
+        assert fault(tuple(way["heads"])) is None
+        assert len(way["relations"]) == 4
+        assert 0 < way["probability"] <= way["weight"]
+    assert second["sample"][0]["heads"] == [0]
+
+
 @pytest.mark.parametrize("options", [[], ["--nbest", 3]])
 @pytest.mark.parametrize(("mark", "line_end"), [("", "\n"), ("\ufeff", "\r\n")])
 def test_predict_changes_heads_and_relations_alone(trained, tmp_path, options, mark, line_end):

@@ -55,6 +55,18 @@ def trained(tmp_path_factory):
     return folder / "run"
 
 
+def test_samples(trained, tmp_path, capsys):
+    source = tmp_path / "new.conllu"
+    source.write_text(COMMENTED, encoding="utf-8")
+    assert beamlearn("predict", trained, source, "--sample", 3) == 0
+    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    assert first["words"] == ["Do", "n't", "stop", "New York"]
+    assert all(len(way["tags"]) == 4 for way in first["sample"])
+    assert len({tuple(way["tags"]) for way in first["sample"]}) == 3
+    assert len(second["sample"][0]["tags"]) == 1
+    assert all(0 < way["inclusion"] <= 1 for way in first["sample"])
+
+
 def test_help_has_an_example_for_every_command(capsys):
     for command in (["train", "tag"], ["predict"], ["evaluate"], ["demo"]):
         assert beamlearn(*command, "--help") == 0

@@ -206,6 +206,63 @@ def test_what_is_read_is_not_replaced(trained, lines, capsys):
     assert lines.read_bytes() == before
 
 
+def samples(capsys, *arguments):
+    assert beamlearn("predict", *arguments) == 0
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_samples(trained, lines, capsys):
+    """Different outputs with their weights, the likeliest not always first."""
+    found = samples(capsys, trained, lines, "--sample", 4)
+    assert [record["source"] for record in found] == ["abc", "", "no such", "abc"]
+    for record in found:
+        outputs = [way["output"] for way in record["sample"]]
+        assert len(set(outputs)) == len(outputs) == 4
+        for way in record["sample"]:
+            assert way["weight"] == pytest.approx(way["probability"] / way["inclusion"])
+    assert found[0]["sample"] != found[3]["sample"]  # another number, another draw
+
+
+def test_the_sample_of_a_line_depends_on_its_number_and_the_seed(trained, lines, tmp_path, capsys):
+    found = samples(capsys, trained, lines, "--sample", 3)
+    assert samples(capsys, trained, lines, "--sample", 3, "--seed", 0) == found
+    assert samples(capsys, trained, lines, "--sample", 3, "--seed", 1) != found
+    outputs = [[way["output"] for way in record["sample"]] for record in found]
+    (tmp_path / "others.txt").write_text("d\nlonger than that\n\nabc\n", encoding="utf-8")
+    for source, options in ((tmp_path / "others.txt", []), (lines, ["--flush"])):
+        again = samples(capsys, trained, source, "--sample", 3, *options)[3]
+        assert [way["output"] for way in again["sample"]] == outputs[3]
+        for one, two in zip(again["sample"], found[3]["sample"], strict=True):
+            assert one["weight"] == pytest.approx(two["weight"], rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--seed", 1], "--seed goes with --sample, got it alone"),
+        (["--sample", 2, "--nbest", 2], "--nbest goes with the best outputs, but --sample draws"),
+        (["--sample", 2, "--width", 2], "--width goes with the best outputs, but --sample draws"),
+    ],
+)
+def test_options_beside_a_sample(trained, lines, options, told, capsys):
+    assert beamlearn("predict", trained, lines, *options) == 2
+    assert told in one_sentence(capsys)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--normalize", "none"], "--normalize log_softmax, got None; train one"),
+        (["--length-bonus", 0.5], "--length-bonus 0.0, got 0.5; train one"),
+    ],
+)
+def test_samples_need_log_probabilities(options, told, lines, tmp_path, capsys):
+    assert train(tmp_path, *options) == 0
+    capsys.readouterr()
+    assert beamlearn("predict", tmp_path / "run", lines, "--sample", 2) == 2
+    assert told in one_sentence(capsys)
+
+
 def test_nothing_to_predict(trained, tmp_path, capsys):
     (tmp_path / "empty").write_text("")
     for options in ([], ["--nbest", 2], ["--json"]):

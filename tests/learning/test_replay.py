@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 import beamlearn as bl
 from beamlearn.losses import log_loss_neighbors
+from beamlearn.losses.baselines import minimum_risk_sampled
 from beamlearn.tasks.transduction import transformer
 from beamlearn.tasks.transduction.edit import EditOracle
 from beamlearn.tasks.transduction.space import TransductionExample, TransductionSpace
@@ -82,6 +83,25 @@ def test_replay_is_the_trajectory_itself(strategy, training, batch, k, finish, l
         assert (one is None) == (other is None)
         if one is not None:
             torch.testing.assert_close(one, other, atol=5e-3, rtol=5e-3)
+
+
+@given(batch=pairs, k=st.integers(1, 4))
+def test_samples_are_replayed(batch, k):
+    """Noise stays with the trajectory: the weights of the outputs are the same."""
+    made, found = scorer().eval(), []
+    for replay in (False, True):
+        path = bl.beam_trajectory(
+            space_of(encoded(batch)),
+            made,
+            k,
+            strategy="sample",
+            generator=torch.Generator().manual_seed(2),
+            replay=replay,
+        )
+        found.append((path.beams, path.on_policy.tolist(), path.losses(minimum_risk_sampled)))
+    (*steps, one), (*replayed, other) = found
+    assert replayed == steps
+    torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
 
 
 @given(batch=pairs, k=st.integers(1, 4))

@@ -4,11 +4,17 @@ import torch
 from generate import beams, scorer_of, tensors, trees
 from hypothesis import given
 from hypothesis import strategies as st
+from spaces import GenerationSpace, RecurrentScorer
 
 import beamlearn as bl
 from beamlearn.algorithms import BASELINES
 from beamlearn.losses import with_options
-from beamlearn.losses.baselines import BASELINE_LOSSES, minimum_risk, optimal_completion
+from beamlearn.losses.baselines import (
+    BASELINE_LOSSES,
+    minimum_risk,
+    minimum_risk_sampled,
+    optimal_completion,
+)
 
 names = pytest.mark.parametrize("name", BASELINE_LOSSES)
 
@@ -18,6 +24,7 @@ def test_rows():
     assert found == {
         "optimal_completion": ("Continue", "optimal_completion", 1),
         "minimum_risk": ("Continue", "minimum_risk", 8),
+        "minimum_risk_sampled": ("Sample", "minimum_risk_sampled", 8),
     }
     assert list(BASELINE_LOSSES) == list(by_the_book.BASELINES)
 
@@ -107,5 +114,80 @@ def test_learn_knows_them_by_name():
     scorer = bl.LinearScorer(lambda path: {path[-1]: 1.0}, size=8)
     optimizer = torch.optim.SGD(scorer.parameters(), lr=1.0)
     task = bl.GraphTask(lambda _: space)
-    for loss in BASELINE_LOSSES:
-        assert len(list(bl.learn([[1]], task, scorer, optimizer, loss=loss, width=2))) == 1
+    scorer.accumulate, scorer.normalize = True, "log_softmax"
+    for name, row in BASELINES.items():
+        rounds = bl.learn([[1]], task, scorer, optimizer, loss=name, strategy=row.strategy, width=2)
+        assert len(list(rounds)) == 1
+
+
+# --- samples -------------------------------------------------------------------------------------
+
+
+@given(beams(), st.randoms(use_true_random=False))
+def test_sampled_outputs_are_weighted(batch, random):
+    scores, costs, width, mask = tensors(batch)
+    chances = [[random.choice([0.0, 0.25, 1.0]) for _ in row.s] for row in batch]
+    padded = [row.padded(q) for row, q in zip(batch, chances, strict=True)]
+    log_q = torch.tensor(padded, dtype=torch.float64).abs().log()
+    scores.requires_grad_()
+    values = minimum_risk_sampled(scores, costs, width, mask, log_inclusion=log_q)
+    book = by_the_book.minimum_risk_sampled
+    expected = [book(row.s, row.c, row.k, q) for row, q in zip(batch, chances, strict=True)]
+    assert values.tolist() == pytest.approx(expected)
+    values.sum().backward()
+    assert torch.isfinite(scores.grad).all()
+    assert not scores.grad[~mask].any()
+
+
+DRAWS = 4000
+
+
+def drawn_path(k, **options):
+    """The trajectories of one example, drawn so many times."""
+    space = GenerationSpace([(1, 2)] * DRAWS, [3] * DRAWS, 3)
+    scorer = RecurrentScorer(1, 3, seed=1)
+    scorer.contexts = torch.nn.Parameter(scorer.contexts.detach().repeat(DRAWS, 1))
+    generator = torch.Generator().manual_seed(0)
+    path = bl.beam_trajectory(space, scorer, k, strategy="sample", generator=generator, **options)
+    return path, scorer
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [1, 3])
+def test_the_risk_of_a_sample_is_unbiased(k):
+    """Value and gradient against the sum over all outputs, in standard errors of 4000 draws."""
+    path, scorer = drawn_path(k)
+    found = path.losses(minimum_risk_sampled)
+    found.sum().backward()
+    every = path.space.__class__([(1, 2)], [3], 3)
+    exact = RecurrentScorer(1, 3, seed=1)
+    listed = bl.beam_search(every, exact, 100, gradients=True)
+    costs = torch.tensor([every.cost(0, way.output) for way in listed.nbest[0]])
+    risk = (listed.nbest_scores[listed.nbest_mask].exp() * costs).sum()
+    risk.backward()
+    for values, expected in ((found[:, None], risk), (scorer.contexts.grad, exact.contexts.grad)):
+        error = values.std(dim=0) / DRAWS**0.5
+        assert bool((error > 0).all())
+        assert ((values.mean(dim=0) - expected).abs() < 4 * error).all()
+    renormalized = path.losses(minimum_risk).detach()
+    error = float(renormalized.std()) / DRAWS**0.5
+    assert abs(float(renormalized.mean()) - risk.item()) > 10 * error  # the other one is biased
+
+
+def test_a_sample_of_everything_is_exact():
+    space, scorer = GenerationSpace([(1, 2)], [3], 3), RecurrentScorer(1, 3, seed=1)
+    listed = bl.exhaustive_search(space, scorer)
+    expected = sum(by_the_book.exp(w.score) * space.cost(0, w.output) for w in listed.nbest[0])
+    path = bl.beam_trajectory(space, scorer, 15, strategy="sample")
+    assert path.losses(minimum_risk_sampled).item() == pytest.approx(expected)
+    assert path.replay(scorer).losses(minimum_risk_sampled).item() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "options", [{"strategy": "continue"}, {"strategy": "sample", "finish": "first"}]
+)
+def test_the_risk_of_a_sample_needs_a_sample(options):
+    space, scorer = GenerationSpace([(1, 2)], [3], 3), RecurrentScorer(1, 3)
+    path = bl.beam_trajectory(space, scorer, 2, **options)
+    with pytest.raises(ValueError, match="'minimum_risk_sampled' needs beams that are sampled"):
+        path.losses(minimum_risk_sampled)

@@ -9,7 +9,8 @@ from beamlearn.algorithms import ALGORITHMS, BASELINES, ROWS, TABLE_1, TABLE_2
 from beamlearn.losses import LOSSES
 from beamlearn.losses.baselines import SURROGATES
 from beamlearn.strategies import STRATEGIES, Interpolate, as_strategy
-from beamlearn.tasks.tagging.settings import TaggingExperiment
+from beamlearn.tasks.parsing.settings import ParserSettings
+from beamlearn.tasks.tagging.settings import TaggerSettings, TaggingExperiment
 from beamlearn.training.choices import (
     ALGORITHM_NAMES,
     BASELINE_NAMES,
@@ -354,6 +355,17 @@ def test_minimum_risk_needs_rivals():
         refused(chosen, "`strategy` must lead to a full final beam for minimum_risk")
     assert Learning(algorithm="minimum_risk", width="2:4").surrogate.final
     assert Learning(loss="minimum_risk", strategy="interpolate", beta=0.5).surrogate.final
+
+
+def test_the_risk_of_a_sample_needs_a_sample():
+    refused({"loss": "minimum_risk_sampled"}, "`strategy` must be sample for minimum_risk_sampled")
+    learning = Learning(algorithm="minimum_risk_sampled", width=1)
+    assert learning.samples
+    assert Learning(strategy="sample").samples
+    assert not Learning().samples
+    for settings in (TaggerSettings(), ParserSettings()):
+        assert settings.resolved(learning).normalize == "log_softmax"
+        assert settings.resolved(Learning(algorithm="minimum_risk")).normalize == "none"
 
 
 def test_the_best_neighbor_can_be_chosen():

@@ -373,6 +373,11 @@ def test_dropout_and_coins_come_from_the_seed_of_their_round():
 KINDS = {
     "dropout": {"network": {"dropout": 0.5}, "schedule": "linear"},
     "interpolate": {"strategy": "interpolate", "beta": "0.9:0.1", "schedule": "cosine"},
+    "sample": {
+        "algorithm": "minimum_risk_sampled",
+        "width": 3,
+        "network": {"normalize": "log_softmax"},
+    },
     "ramp": {"width": "1:3", "schedule": "constant", "algorithm": "bso"},
     "patience": {"patience": 1, "epochs": 6, "learning_rate": 1e-6},
     "sentence": {"network": {"context": "sentence", "encoder_size": 4, "history": "gru"}},

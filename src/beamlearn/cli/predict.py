@@ -35,6 +35,17 @@ def predict(
             "parsers comments, transducers one line per output.",
         ),
     ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of different outputs to draw at random from the model's distribution, in "
+            "place of the best: JSON lines, with probabilities and weights.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Random seed of --sample.", show_default="0")
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write JSON lines, with confidences.")
     ] = False,
@@ -145,6 +156,8 @@ def predict(
     beamlearn predict runs/pos crawled.conllu -o tagged.conllu --skip-bad bad.conllu
 
     beamlearn predict runs/pos huge.conllu -o tagged.conllu --part 3/16
+
+    beamlearn predict runs/g2p words.txt --sample 10 --seed 1 -o samples.jsonl
     """
     from .jobs import predict as job  # loads torch
 
@@ -157,6 +170,8 @@ def predict(
         texts=text or [],
         width=width,
         nbest=nbest,
+        sample=sample,
+        seed=seed,
         as_json=as_json,
         flush=flush,
         window=window,

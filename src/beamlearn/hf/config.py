@@ -27,7 +27,8 @@ class BeamArguments:
 
     beam_width: int = setting(4, "Number of hypotheses in the beam.")
     beam_strategy: str = setting(
-        "continue", "Which beams are visited: oracle, stop, reset, continue or interpolate."
+        "continue",
+        "Which beams are visited: oracle, stop, reset, continue, interpolate or sample.",
     )
     beam_beta: float | None = setting(
         None, "Probability of following the oracle at each step, for the strategy interpolate."

@@ -11,7 +11,7 @@ from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..learning.collect import beam_trajectory
-from ..losses import SURROGATES, with_best
+from ..losses import SURROGATES, Loss, with_best
 from ..search.beam_search import beam_search
 from ..search.oracle import Oracle
 from ..search.rollout import RolloutOracle
@@ -72,7 +72,7 @@ class BeamObjective:
         encoder_decoder = model.config.is_encoder_decoder
         self.batch_of = Batch.for_encoder_decoder if encoder_decoder else Batch.for_causal
         if cost is not None:
-            _check_tokenizer(tokenizer)
+            _check_cost(self.loss, tokenizer)
 
     def __call__(
         self, batch: Batch, model: nn.Module | None = None, *, round: int = 1, seed: int = 0
@@ -170,9 +170,15 @@ class BeamObjective:
         )
 
 
-def _check_tokenizer(tokenizer: PreTrainedTokenizerBase | None) -> None:
+def _check_cost(loss: Loss, tokenizer: PreTrainedTokenizerBase | None) -> None:
     if tokenizer is None:
         raise ValueError("`cost` needs a tokenizer, to read outputs; pass it, too.")
+    if loss.sampled:
+        raise ValueError(
+            "`cost` is only known for complete outputs that a search finds, but the loss "
+            f"{loss.__name__!r} weighs sampled ones; set `beam_loss` to minimum_risk, or leave "
+            "`cost` out and choose a `beam_cost`."
+        )
 
 
 def _log_probabilities(

@@ -54,7 +54,7 @@ def beam_trajectory(
     Algorithm 2. `strategy` is one of `beamlearn.strategies` or its name; by default the learned
     policy is followed (continue). Costs come from `oracle`, or from the space's own. The scores
     keep their gradient unless this runs under `torch.no_grad()`. `round` and `generator` are for
-    strategies that depend on them, such as `Interpolate`.
+    strategies that depend on them, such as `Interpolate` and `Sample`.
 
     With `replay=True` the trajectory is collected without gradients, and then a `ParallelScorer`
     scores all visited nodes in one pass, with the same dropout. `start` is what `initial_beam`
@@ -117,6 +117,7 @@ class Collector:
         """The loop of Algorithm 2, from initial beams; a lean trajectory drops its scores."""
         transition = self.cheapest_transition if isinstance(scorer, ZeroScorer) else self.transition
         memory, costs = self.oracle.start(), self.oracle.initial()[:, None]
+        beam = self.strategy.start(beam, scorer, self.generator)
         transitions: list[Transition] = []
         while beam.examples.numel() > 0:
             check_steps(beam.depth, self.max_steps)

@@ -10,12 +10,13 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from ..check import check_choice, check_example
-from ..losses import AnyLoss, check_losses, check_needs
+from ..losses import AnyLoss, check_losses, check_needs, name_of
 from ..plural import counted
 from ..search.beam import Beam, advance, effective_width, expand, initial_beam, scored
 from ..search.history import History, Recorder, transition_row
 from ..search.neighbors import Neighbors
 from ..search.oracle import Oracle
+from ..search.perturbation import PerturbedNeighbors
 from ..search.scorer import ParallelScorer, Scorer
 from ..search.space import Expansion, Finish, SearchSpace
 from ..search.trace import Trace
@@ -128,10 +129,12 @@ class Trajectory:
         Algorithm 2, line 7:  l(theta, b_1) + ... + l(theta, b_{h-1})
 
         A loss that is `final` is incurred only at b_{h-1}, over the terminal neighbors there,
-        at the full width.
+        at the full width. One that is `sampled` is also told how likely each of these was drawn.
         """
         check_choice(reduction, get_args(Reduction), "reduction")
         check_needs(loss, self.oracle.full)
+        if getattr(loss, "sampled", False) and self.finish != "pad":
+            raise _not_sampled(loss)
         if getattr(loss, "final", False):
             parts = [
                 _incur_last(t, loss, self.width) for t in self.transitions if t.step.some_ended
@@ -320,6 +323,23 @@ def _incur_last(transition: Transition, loss: AnyLoss, width: int) -> tuple[Tens
     fields = (neighbors.unmasked_scores, neighbors.unmasked_costs, finished)
     scores, costs, mask = (field[ended] for field in fields)
     examples = transition.step.examples[ended]
-    value = loss(scores, costs, width, mask)
+    options = {}
+    if getattr(loss, "sampled", False):
+        options["log_inclusion"] = _perturbed(neighbors, loss).log_inclusion(width)[ended]
+    value = loss(scores, costs, width, mask, **options)
     check_losses(value, len(examples), loss)
     return torch.zeros_like(examples), examples, value
+
+
+def _perturbed(neighbors: Neighbors, loss: AnyLoss) -> PerturbedNeighbors:
+    """The noise of sampled neighbors."""
+    if neighbors.perturbed is None:
+        raise _not_sampled(loss)
+    return neighbors.perturbed
+
+
+def _not_sampled(loss: AnyLoss) -> ValueError:
+    return ValueError(
+        f"The loss {name_of(loss)!r} needs beams that are sampled until all outputs are finished; "
+        'use the strategy `Sample`, and `finish="pad"`.'
+    )

@@ -33,7 +33,8 @@ class Transition:
         """The same without the memory that the scores of all neighbors take."""
         local = self.neighbors.local
         zeros = local.new_zeros(()).expand_as(local)
-        return replace(self, neighbors=replace(self.neighbors, local=zeros))
+        perturbed = self.neighbors.perturbed if self.step.some_ended else None
+        return replace(self, neighbors=replace(self.neighbors, local=zeros, perturbed=perturbed))
 
     def detached(self) -> "Transition":
         """The same without the gradient of its scores."""
@@ -44,10 +45,11 @@ class Transition:
         )
 
     def rescored(self, neighbors: Neighbors) -> "Transition":
-        """The same transition from the same neighbors with new scores."""
-        step = self.step
-        known = self.neighbors.known
-        neighbors = replace(neighbors, completion=self.neighbors.completion, known=known)
+        """The same transition from the same neighbors with new scores; noise stays as it was."""
+        step, old = self.step, self.neighbors
+        neighbors = replace(
+            neighbors, completion=old.completion, known=old.known, perturbed=old.perturbed
+        )
         entries = neighbors.look_up(step.slots * neighbors.actions + step.actions)
         scores = entries.scores.masked_fill(~step.ranked, 0.0)
         return replace(self, neighbors=neighbors, step=replace(step, scores=scores))

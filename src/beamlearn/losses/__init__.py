@@ -1,4 +1,4 @@
-"""The twelve surrogate losses and two baselines: pure functions over A_b."""
+"""The twelve surrogate losses and three baselines: pure functions over A_b."""
 
 from .baselines import SURROGATES as SURROGATES
 from .baselines import check_needs as check_needs

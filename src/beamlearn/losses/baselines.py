@@ -62,10 +62,37 @@ def minimum_risk(
     return (p * beam.c_at(hat)).sum(dim=-1).where(beam.has_neighbors, 0.0)
 
 
+@surrogate(convex=False, bounds_cost=False, needs="costs", final=True, sampled=True)
+def minimum_risk_sampled(
+    scores: Scores,
+    costs: Scores,
+    width: Width,
+    mask: Mask = None,
+    *,
+    log_inclusion: Scores | None = None,
+) -> Losses:
+    """Lower the expected cost of the model's outputs, estimated from a sample of them.
+
+    l(s, c) = sum of exp(s[i]) / q[i] c[i] over the sample (Kool, van Hoof and Welling 2019)
+
+    For scores that are log-probabilities of outputs, value and gradient are unbiased estimates of
+    those of sum_y p(y) c(y), over all outputs, if the sample was drawn without replacement (the
+    strategy `Sample`), and `log_inclusion` has log q. None: the neighbors are all outputs.
+
+    Not convex. Needs full costs. It is incurred once, at the last transition. Costs are not reduced
+    by the least, which depends on the sample: that would make the gradient biased.
+    """
+    beam = Ranked(scores, costs, width, mask)
+    log_q = torch.zeros_like(scores) if log_inclusion is None else log_inclusion
+    drawn = beam.mask & (log_q > -torch.inf)
+    weights = (beam.s - log_q.masked_fill(~drawn, 0.0)).exp().where(drawn, 0.0)
+    return (weights * costs.masked_fill(~drawn, 0.0)).sum(dim=-1).to(scores.dtype)
+
+
 BASELINE_LOSSES: dict[str, Loss] = {
-    loss.__name__: loss for loss in (optimal_completion, minimum_risk)
+    loss.__name__: loss for loss in (optimal_completion, minimum_risk, minimum_risk_sampled)
 }
-"""Both by their names."""
+"""All by their names."""
 SURROGATES: dict[str, Loss] = {**LOSSES, **BASELINE_LOSSES}
 """Everything that can be learned by, by name."""
 

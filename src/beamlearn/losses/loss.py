@@ -30,6 +30,7 @@ class Loss(Protocol):
     needs: Needs
     final: bool
     local: bool
+    sampled: bool
     largest: Largest | None
 
     def __call__(
@@ -49,6 +50,7 @@ def surrogate(
     needs: Needs,
     final: bool = False,
     local: bool = False,
+    sampled: bool = False,
     largest: Largest | None = None,
 ) -> Callable[[Callable[..., Tensor]], Loss]:
     """Declare the properties of a loss; use it on losses of your own.
@@ -58,13 +60,15 @@ def surrogate(
     - `needs`: "costs" if it reads c* of many neighbors, "best" if it only asks which is cheapest.
     - `final`: is it incurred only at the last transition of a trajectory?
     - `local`: at width 1 with normalized scores, is it the likelihood of single decisions?
+    - `sampled`: does it weigh sampled outputs? Then it is `final`, and has an option
+      `log_inclusion`: the log-probability that an output is in the sample, -inf where it is not.
     - `largest`: its largest value at one beam, for certificates; None: not known.
     """
 
     def declare(function: Callable[..., Tensor]) -> Loss:
         loss = cast(Any, function)
         loss.convex, loss.bounds_cost, loss.needs, loss.final = convex, bounds_cost, needs, final
-        loss.local, loss.largest = local, largest
+        loss.local, loss.sampled, loss.largest = local, sampled, largest
         return cast(Loss, loss)
 
     return declare
@@ -115,6 +119,7 @@ def only_on_increase(loss: Loss) -> Loss:
         bounds_cost=loss.bounds_cost,
         needs=loss.needs,
         final=loss.final,
+        sampled=loss.sampled,
         largest=loss.largest,
     )
     @functools.wraps(loss, updated=())
@@ -145,6 +150,7 @@ def with_options(loss: Loss, **options: Any) -> Loss:
         needs=loss.needs,
         final=loss.final,
         local=loss.local,
+        sampled=loss.sampled,
         largest=loss.largest,
     )
     @functools.wraps(loss, updated=())

@@ -22,6 +22,8 @@ class Job:
     width: int
     nbest: int
     listing: bool
+    sample: bool
+    seed: int
     as_json: bool
     options: tuple[tuple[str, str], ...]
     memory: int | None
@@ -35,6 +37,8 @@ class Job:
             width=self.width,
             nbest=self.nbest,
             listing=self.listing,
+            sample=self.sample,
+            seed=self.seed,
             as_json=self.as_json,
             options=dict(self.options),
             memory=self.memory,

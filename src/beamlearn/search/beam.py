@@ -11,8 +11,9 @@ from torch import Tensor
 
 from ..check import check_choice
 from .check_tensors import check_best_scores, check_shape
-from .neighbors import Move, Neighbors
+from .neighbors import Entries, Move, Neighbors
 from .normalization import normalizer
+from .perturbation import Perturbation
 from .ranking import least
 from .scorer import Scorer
 from .space import Expansion, Finish, SearchSpace
@@ -30,6 +31,8 @@ class Beam:
     finished: Bool[Tensor, "batch k"]
     depth: int = 0
     """How many actions led to each hypothesis that is not finished."""
+    perturbation: Perturbation | None = None
+    """The noise of the nodes, where the beam is a sample."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +147,7 @@ def scored(
         offset = offset * scale
     if ragged:
         offset = torch.where(beam.finished, carried, offset)
-    return Neighbors(
+    found = Neighbors(
         local,
         offset,
         expansion.terminal,
@@ -156,6 +159,16 @@ def scored(
         complete=scorer.complete,
         scale=scale,
     )
+    return _perturbed(beam, found)
+
+
+def _perturbed(beam: Beam, neighbors: Neighbors) -> Neighbors:
+    """The neighbors with their noise, where the beam has some."""
+    if beam.perturbation is None:
+        return neighbors
+    scores = neighbors.unmasked_scores.detach().double()
+    phi = scores.masked_fill(~neighbors.mask, -torch.inf).view_as(neighbors.local)
+    return replace(neighbors, perturbed=beam.perturbation.spread(phi))
 
 
 def policy(neighbors: Neighbors, width: int, finish: Finish) -> Selection:
@@ -173,6 +186,11 @@ def oracle_policy(
     """POLICY(G, b, k, -c*): the oracle's transition, in slots ordered by score."""
     chosen = _transition(neighbors, neighbors.cheapest, width, finish).final_beam(final_width)
     return ordered(neighbors, chosen)
+
+
+def sampled_policy(neighbors: Neighbors, width: int, finish: Finish) -> Selection:
+    """POLICY(G, b, k, G): the k best by perturbed log-probability G, in slots ordered by it."""
+    return _transition(neighbors, neighbors.sampled, width, finish)
 
 
 def ordered(neighbors: Neighbors, chosen: Selection) -> Selection:
@@ -221,6 +239,8 @@ class Step:
     some_ended: bool
     stopped: Bool[Tensor, " batch"]
     """Examples whose trajectory ends although the next beam need not be terminal."""
+    perturbation: Perturbation | None = None
+    """The noise of the nodes in the slots, where the beam is a sample."""
 
     @property
     def terminal(self) -> Bool[Tensor, " batch"]:
@@ -273,6 +293,18 @@ def take(beam: Beam, neighbors: Neighbors, ranked: Selection, final_width: int =
         ended=ended,
         some_ended=some_ended,
         stopped=ranked.stopped,
+        perturbation=_next_noise(beam, neighbors, entries, ranked),
+    )
+
+
+def _next_noise(
+    beam: Beam, neighbors: Neighbors, entries: Entries, ranked: Selection
+) -> Perturbation | None:
+    """The noise of the nodes that a selection leads to, if there is any."""
+    if beam.perturbation is None or neighbors.perturbed is None:
+        return None
+    return beam.perturbation.follow(
+        neighbors.perturbed, entries.slots, entries.actions, ranked.index, ranked.kept
     )
 
 
@@ -283,7 +315,8 @@ def advance(space: SearchSpace[Any], scorer: Scorer, beam: Beam, step: Step) -> 
         nodes = space.advance(nodes, move)
         memory = scorer.advance(memory, nodes, move)
     examples, scores, kept = map(move.keep, (step.examples, step.scores, step.kept))
-    after = Beam(examples, nodes, memory, scores, kept, move.finished, beam.depth + 1)
+    noise = None if step.perturbation is None else step.perturbation.each(move.keep)
+    after = Beam(examples, nodes, memory, scores, kept, move.finished, beam.depth + 1, noise)
     return after, move
 
 
@@ -293,7 +326,9 @@ def settled_beam(step: Step) -> Beam | None:
     if rows is None:
         return None
     examples, scores = step.examples[rows], step.scores[rows]
-    return Beam(examples, None, None, scores, step.kept[rows], step.finished[rows])
+    kept, finished = step.kept[rows], step.finished[rows]
+    noise = None if step.perturbation is None else step.perturbation.each(lambda f: f[rows])
+    return Beam(examples, None, None, scores, kept, finished, perturbation=noise)
 
 
 def final_choice(beam: Beam, scale: float) -> Neighbors:
@@ -303,9 +338,10 @@ def final_choice(beam: Beam, scale: float) -> Neighbors:
     """
     alone = beam.scores.new_zeros(*beam.scores.shape, 1)
     terminal = torch.ones(1, 1, 1, dtype=torch.bool, device=alone.device)
-    return Neighbors(
+    found = Neighbors(
         alone, beam.scores, terminal, None, beam.kept, beam.finished, ragged=True, scale=scale
     )
+    return _perturbed(beam, found)
 
 
 def beam_cost(neighbors: Neighbors, chosen: Selection) -> Float[Tensor, " batch"]:

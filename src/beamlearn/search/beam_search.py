@@ -1,18 +1,19 @@
 """BEAMSEARCH (Algorithm 1), with n-best lists, confidences and scores that add up."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Shaped
 from torch import Tensor
 
 from ..check import allowed_steps, check_example, check_steps, check_width
 from ..plural import counted
 from .beam import (
     Beam,
+    Selection,
     Step,
     advance,
     expand,
@@ -24,6 +25,7 @@ from .beam import (
     take,
 )
 from .history import History, Recorder
+from .neighbors import Neighbors
 from .result_table import result_table
 from .scorer import Scorer
 from .space import Finish, SearchSpace
@@ -165,19 +167,24 @@ def beam_search(
             check_steps(beam.depth, allowed)
             taken, beam = search_step(space, scorer, beam, width, finish)
             steps += taken
-        return SearchResult(Trace(space, steps), *_final_lists(steps, beam.scores))
+        return result_of(space, steps, beam.scores)
 
 
 def search_step(
-    space: SearchSpace[Any], scorer: Scorer, beam: Beam, width: int, finish: Finish
+    space: SearchSpace[Any],
+    scorer: Scorer,
+    beam: Beam,
+    width: int,
+    finish: Finish,
+    choose: Callable[[Neighbors, int, Finish], Selection] = policy,
 ) -> tuple[list[Step], Beam]:
     """b <- POLICY(G, b, k, s): the step, maybe with a final choice after it, and the next beams."""
     neighbors = expand(space, scorer, beam)
-    steps = [take(beam, neighbors, policy(neighbors, width, finish))]
+    steps = [take(beam, neighbors, choose(neighbors, width, finish))]
     settled = settled_beam(steps[0])
     if settled is not None:
         last = final_choice(settled, neighbors.scale)
-        steps.append(take(settled, last, policy(last, width, finish)))
+        steps.append(take(settled, last, choose(last, width, finish)))
     after, _ = advance(space, scorer, beam, steps[0])
     return steps, after
 
@@ -199,19 +206,22 @@ def exhaustive_search(
     return result
 
 
-def _final_lists(
-    steps: Sequence[Step], like: Tensor
-) -> tuple[Float[Tensor, "batch k"], Bool[Tensor, "batch k"]]:
-    """Collect the rows that ended at each step, in the order of the examples."""
+def final_rows(
+    steps: Sequence[Step], like: Tensor, field: Callable[[Step], Shaped[Tensor, "batch k"]]
+) -> Shaped[Tensor, "batch k"]:
+    """Collect a field of the rows that ended at each step, in the order of the examples."""
     if not steps:
-        return like.new_zeros(0, 1), like.new_zeros(0, 1, dtype=torch.bool)
+        return like.new_zeros(0, 1)
     width = max(step.slots.shape[1] for step in steps)
     last = [step for step in steps if step.some_ended]
-
-    def lists(name: str) -> Tensor:
-        parts = [getattr(step, name)[step.ended] for step in last]
-        pad = torch.nn.functional.pad
-        return torch.cat([pad(part, (0, width - part.shape[1])) for part in parts])
-
+    parts = [field(step)[step.ended] for step in last]
+    pad = torch.nn.functional.pad
     order = torch.cat([step.examples[step.ended] for step in last]).argsort()
-    return lists("scores")[order], lists("ranked")[order]
+    return torch.cat([pad(part, (0, width - part.shape[1])) for part in parts])[order]
+
+
+def result_of(space: SearchSpace[Any], steps: Sequence[Step], like: Tensor) -> SearchResult:
+    """What the steps of a search found."""
+    scores = final_rows(steps, like, lambda step: step.scores)
+    ranked = final_rows(steps, like.bool(), lambda step: step.ranked)
+    return SearchResult(Trace(space, steps), scores, ranked)

@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor
 
+from .perturbation import PerturbedNeighbors
 from .ranking import cheapest, scaled, top_children
 
 
@@ -41,6 +42,8 @@ class Neighbors:
     """Is every number in `local` finite?"""
     scale: float = 1.0
     """Above 0."""
+    perturbed: PerturbedNeighbors | None = None
+    """What samples are ranked by, where the beam is one."""
 
     @property
     def actions(self) -> int:
@@ -179,6 +182,17 @@ class Neighbors:
         """BEST(A_b, k, -c*), where equal costs are ranked by score."""
         mask = self.mask if among is None else self.mask & among.flatten(1)
         return cheapest(self.costs, self.scores.detach(), mask, k)
+
+    def sampled(
+        self, k: int, among: Bool[Tensor, "batch k a"] | None = None
+    ) -> tuple[Bool[Tensor, "batch kept"], Int[Tensor, "batch kept"]]:
+        """BEST(A_b, k, G), for perturbed log-probabilities G."""
+        if self.perturbed is None:
+            raise ValueError(
+                "These neighbors have no noise; use `stochastic_beam_search`, or the strategy "
+                "`Sample`, which draw it."
+            )
+        return self.perturbed.best(k, among)
 
     def terminals(self) -> Bool[Tensor, "batch k a"]:
         """Which entries are terminal, at full size."""

@@ -66,8 +66,8 @@ class ModelSettings(Settings):
     """Score a hypothesis by the sum along its path, not by its last action alone."""
     normalize: Literal["auto", "log_softmax", "none"] = "auto"
     """Whether to turn scores into log-probabilities of the next action. Auto: log_softmax if each
-    action is learned by itself, as with log_likelihood and dagger, and with joint where the model
-    sees all of the input; else none."""
+    action is learned by itself, as with log_likelihood and dagger, if beams are sampled, and with
+    joint where the model sees all of the input; else none."""
 
     @property
     def normalization(self) -> Literal["log_softmax"] | None:
@@ -93,7 +93,8 @@ class ModelSettings(Settings):
         """The same with `auto` decided."""
         if self.normalize != "auto":
             return self
-        likely = learning.local or (learning.weights is not None and self.sees_all)
+        joint = learning.weights is not None and self.sees_all
+        likely = learning.local or learning.samples or joint
         chosen = "log_softmax" if likely else "none"
         return self.model_copy(update={"normalize": chosen})
 

@@ -147,6 +147,10 @@ class PredictionRequest:
     """How many outputs to find for each example."""
     listing: bool = False
     """Write all of them, not only the best?"""
+    sample: bool = False
+    """Sample `width` different outputs in place of the best, and write them as JSON lines?"""
+    seed: int = 0
+    """What the samples depend on, beside the sentences and their numbers."""
     as_json: bool = False
     """Write JSON lines with confidences?"""
     options: Options = field(default_factory=dict)

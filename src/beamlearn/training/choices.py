@@ -23,13 +23,21 @@ _LOLS = tuple(
 )
 FAMILY_NAMES = ("searn", "aggrevate", "lols", *_LOLS, "scheduled_sampling", "max_violation")
 """`TABLE_2`: the rest of the family."""
-BASELINE_NAMES = ("optimal_completion", "minimum_risk")
+BASELINE_NAMES = ("optimal_completion", "minimum_risk", "minimum_risk_sampled")
 """`BASELINES`, and their losses."""
 DEFAULT_ALGORITHM = "joint"
 """The name of `JOINT`."""
 ROW_NAMES = (DEFAULT_ALGORITHM, *ALGORITHM_NAMES, *FAMILY_NAMES, *BASELINE_NAMES)
 """`ROWS`."""
-STRATEGY_NAMES = ("oracle", "stop", "reset", "continue", "interpolate", "max_violation")
+STRATEGY_NAMES = (
+    "oracle",
+    "stop",
+    "reset",
+    "continue",
+    "interpolate",
+    "max_violation",
+    "sample",
+)
 """`STRATEGIES`."""
 LOSS_NAMES = (
     "perceptron_first",

@@ -274,7 +274,7 @@ class Learning(Settings):
         loss = self.named_loss
         if not loss.final:
             return self
-        if min(self.widths.first, self.widths.last) < 2:
+        if not loss.sampled and min(self.widths.first, self.widths.last) < 2:
             raise ValueError(
                 f"`width` must be at least 2 for {loss.__name__}, which compares outputs of the "
                 "final beam, got 1"
@@ -285,6 +285,11 @@ class Learning(Settings):
             raise ValueError(
                 f"`strategy` must lead to a full final beam for {loss.__name__}, but stop and "
                 "reset do not; choose continue, oracle or interpolate"
+            )
+        if loss.sampled and not self.samples:
+            raise ValueError(
+                f"`strategy` must be sample for {loss.__name__}, which weighs sampled outputs; "
+                "choose it, or another loss"
             )
         return self
 
@@ -404,6 +409,13 @@ class Learning(Settings):
     def combined(self) -> "Reduction":
         """How the losses along a trajectory become one number."""
         return self.collection(1).reduction or self.reduction
+
+    @property
+    def samples(self) -> bool:
+        """Are beams sampled from the distribution of the model?"""
+        from ..strategies import Sample
+
+        return isinstance(self.collection(1), Sample)
 
     @property
     def local(self) -> bool:

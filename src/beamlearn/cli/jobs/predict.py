@@ -15,6 +15,7 @@ from ...prediction.model_digest import model_digest
 from ...prediction.part import Part
 from ...prediction.target import Target
 from ...prediction.workers import Workers
+from ...search.sampling import check_log_probabilities
 from ...tasks.decoding_width import measured_width
 from ...tasks.loading import load
 from ...tasks.registry import task_named
@@ -38,6 +39,8 @@ def predict(
     texts: Sequence[str],
     width: int | None,
     nbest: int | None,
+    sample: int | None,
+    seed: int | None,
     as_json: bool,
     flush: bool | None,
     window: int,
@@ -49,12 +52,15 @@ def predict(
 ) -> None:
     """Decode a file or texts, and write the predictions."""
     check_input(input, texts, options.get("layout"))
+    check_sample(sample, seed=seed, width=width, nbest=nbest)
     source = "-" if input is None else input
     check_output(source, target.output)
     live = is_live(source, target.output, flush) and not texts
     workers.check_threads(threads)
     set_up(device, threads)
     model, experiment = load(run, device, policy)
+    if sample is not None:
+        check_log_probabilities(model.scorer)
     task = task_named(experiment.task)
     listed = nbest or 1
     if width is not None and width < listed:
@@ -66,6 +72,7 @@ def predict(
     if texts and "layout" in task.options | task.prediction_options:
         given["layout"] = "lines"
     speaker = Speaker()
+    width = sample or width
     measured = measured_width(run, policy) if width is None else None
     if measured is not None and measured >= listed:
         speaker.announce(
@@ -76,6 +83,8 @@ def predict(
         width=max(width or measured or experiment.learning.decoding_width, listed),
         nbest=listed,
         listing=nbest is not None,
+        sample=sample is not None,
+        seed=seed or 0,
         as_json=as_json,
         options=given,
         announce=speaker.announce,
@@ -98,6 +107,8 @@ def predict(
         width=request.width,
         nbest=request.nbest,
         listing=request.listing,
+        sample=request.sample,
+        seed=request.seed,
         as_json=as_json,
         options=tuple(given.items()),
         memory=request.memory,
@@ -132,6 +143,8 @@ def identity_of(
         "policy": job.policy,
         "width": job.width,
         "nbest": nbest,
+        "sample": job.sample,
+        "seed": job.seed,
         "as_json": job.as_json,
         "window": input.size,
         "device": job.device,
@@ -169,6 +182,19 @@ def check_input(input: str | None, texts: Sequence[str], layout: str | None) -> 
     if texts and layout not in (None, "lines"):
         raise SettingsError(
             f"`layout` must be lines with `text`, got {layout}; leave one of them out."
+        )
+
+
+def check_sample(sample: int | None, **others: int | None) -> None:
+    """Refuse options that go with a sample alone, or not with one."""
+    given = [name for name, value in others.items() if value is not None]
+    if sample is None and "seed" in given:
+        raise SettingsError("`seed` goes with `sample`, got it alone; give both, or neither.")
+    wrong = next((name for name in given if name != "seed"), None)
+    if sample is not None and wrong is not None:
+        raise SettingsError(
+            f"`{wrong}` goes with the best outputs, but `sample` draws others, got both; leave one "
+            "of them out."
         )
 
 

@@ -13,6 +13,7 @@ from .attachment import arcs_of
 from .building import build
 from .model import Parser
 from .projective import decode
+from .space import ParsingExample
 from .tree import Tree
 
 
@@ -66,14 +67,19 @@ def parse(
     with one way, only the best hypothesis is looked at, which is faster. `numbers` are those of
     the sentences; None: they are counted from 0.
     """
-    encoded = (
-        parser.encode(sentence, None if tags is None else tags[i])
-        for i, sentence in enumerate(words)
-    )
+    encoded = encoded_sentences(parser, words, tags)
     for places, batch, result in searched(parser, encoded, width, nbest, batch_size, numbers):
         slots = None if confidence or nbest > 1 else 1
         parsings = read_parsings(parser, batch, result, nbest, slots)
         yield from zip(places, parsings, strict=True)
+
+
+def encoded_sentences(
+    parser: Parser, words: Sequence[Sequence[str]], tags: Sequence[Sequence[str]] | None
+) -> Iterator[ParsingExample]:
+    """Sentences in numbers, with their tags if the parser looks at them."""
+    for i, sentence in enumerate(words):
+        yield parser.encode(sentence, None if tags is None else tags[i])
 
 
 def needed(parser: Parser, words: int, width: int) -> int:

@@ -13,11 +13,14 @@ from ...data.windows import Unit, Window
 from ..decoding import json_lines
 from ..footprint import fitting
 from ..plain_text import Form, plain_text
+from ..sampling import sampled
 from ..task import Answering, Options, PredictionRequest
-from .decode import Parse, Parsing, needed, parse
+from .decode import Parse, Parsing, encoded_sentences, needed, parse
 from .model import Parser
+from .projective import decode
 from .sentences import ParsedSentences, read_sentences, tags_of
 from .settings import ParsingExperiment
+from .tree import Tree
 
 LISTED = re.compile("# parse_[0-9]+ = ")
 """The comments of n-best lists."""
@@ -73,10 +76,19 @@ def parsed(
     needs = [needed(model, len(words), request.width) for words in sentences]
     fits = fitting(needs, document.begins, document.path, request)
     chosen, numbers = document.only(fits), [first + number for number in fits]
+    given = tags_of(chosen, tags)
+    if request.sample:
+        encoded = encoded_sentences(model, chosen.words(), given)
+        drawn = sampled(model, encoded, request, numbers, lambda output: tree_of(model, output))
+        samples = dict(request.progress(drawn, len(fits), "sampling"))
+        return json_lines(
+            {"words": words, "sample": samples.get(number, [])}
+            for number, words in enumerate(sentences, first)
+        )
     found = parse(
         model,
         chosen.words(),
-        tags_of(chosen, tags),
+        given,
         request.width,
         nbest=request.nbest,
         confidence=request.as_json or request.listing,
@@ -92,6 +104,13 @@ def parsed(
     trees = [(parsing.tree.heads, parsing.tree.relations) for parsing in answers]
     lists = [comments(parsing.nbest) for parsing in answers] if request.listing else None
     return chosen.rewrite_trees(trees, lists, stale=LISTED)
+
+
+def tree_of(model: Parser, output: Sequence[tuple[int, str]]) -> dict[str, Any]:
+    """A sampled output, as JSON has it."""
+    built = Tree(tuple(head for head, _ in output), tuple(name for _, name in output))
+    tree = decode(built) if model.settings.encodes else built
+    return {"heads": tree.heads, "relations": tree.relations}
 
 
 def check_untagged(experiment: ParsingExperiment) -> None:

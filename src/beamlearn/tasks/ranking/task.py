@@ -141,6 +141,11 @@ class RankingTask(TaskSpec[RankingExperiment, Histories, Ranker]):
         request: PredictionRequest,
         opening: Window,
     ) -> Answering:
+        if request.sample:
+            raise SettingsError(
+                "`sample` is for taggers, parsers and transducers, got a ranker; list the best "
+                "items with `nbest`."
+            )
         return answering(opening)
 
     def report(self, model: Ranker, data: Histories, width: int) -> RankingReport:

@@ -13,6 +13,7 @@ from ...training.settings import SettingsError
 from ..decoding import json_lines
 from ..footprint import fitting
 from ..plain_text import Form, plain_text, single_characters
+from ..sampling import sampled
 from ..task import Answering, Options, PredictionRequest
 from .decode import Tagging, needed, tag
 from .model import Tagger
@@ -75,6 +76,14 @@ def tagged(
     needs = [needed(model, len(words), request.width) for words in sentences]
     fits = fitting(needs, document.begins, document.path, request)
     chosen, numbers = document.only(fits), [first + number for number in fits]
+    if request.sample:
+        encoded = map(model.encode, chosen.words())
+        drawn = sampled(model, encoded, request, numbers, lambda output: tags_of(model, output))
+        samples = dict(request.progress(drawn, len(fits), "sampling"))
+        return json_lines(
+            {"words": words, "sample": samples.get(number, [])}
+            for number, words in enumerate(sentences, first)
+        )
     found = tag(model, chosen.words(), request.width, nbest=request.nbest, numbers=numbers)
     taggings = dict(request.progress(found, len(fits), "tagging"))
     if request.as_json or request.listing:
@@ -82,6 +91,11 @@ def tagged(
             record(words, taggings.get(number)) for number, words in enumerate(sentences, first)
         )
     return chosen.rewrite(column, [taggings[number].tags for number in numbers])
+
+
+def tags_of(model: Tagger, output: Sequence[int]) -> dict[str, Any]:
+    """A sampled output, as JSON has it."""
+    return {"tags": [model.lexicon.tags[tag] for tag in output]}
 
 
 def record(words: Sequence[str], tagging: Tagging | None) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from ...data.text import DataError, name_of
 from ...data.windows import Window
 from ..decoding import json_lines
 from ..footprint import fitting
+from ..sampling import sampled
 from ..task import Answering, Options, PredictionRequest
 from .decode import Transduced, Transduction, needed, transduce
 from .lengths import check_sources, readable
@@ -51,6 +52,13 @@ def transduced(
     needs = [needed(model, pair.source, request.width) for pair in given]
     fits = [given[i] for i in fitting(needs, [pair.line for pair in given], name, request)]
     sources, numbers = [pair.source for pair in fits], [pair.line - 1 for pair in fits]
+    if request.sample:
+        encoded = map(model.encode, sources)
+        drawn = sampled(model, encoded, request, numbers, lambda y: {"output": model.text(y)})
+        samples = dict(request.progress(drawn, len(fits), "sampling"))
+        return json_lines(
+            {"source": pair.source, "sample": samples.get(pair.line - 1, [])} for pair in pairs
+        )
     found = transduce(model, sources, request.width, nbest=request.nbest, numbers=numbers)
     answers = dict(request.progress(found, len(fits), "transducing"))
     decoded = [(pair, answers.get(pair.line - 1)) for pair in pairs]
