@@ -1,9 +1,9 @@
 """Peak memory of training a small tagger on many sentences, with and without the cache.
 
-    python benchmarks/large_training.py [SENTENCES ...]
+    python benchmarks/large_training.py [SENTENCES[xWORDS] ...]
 
-Sentences are generated, 15 words each on average, from 50,000 forms. Each training is a process of
-its own, which reads the file, trains for some rounds and validates once.
+Sentences are generated from 50,000 forms, with 1 to WORDS words (by default 29, so 15 on average).
+Each training is a process of its own, which reads the file and trains for some rounds.
 """
 
 import json
@@ -19,18 +19,18 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results" / "large_training.json"
-FORMS, TAGS, ROUNDS = 50_000, 17, 50
+FORMS, TAGS, ROUNDS, LONGEST = 50_000, 17, 50, 29
 IN_MEMORY = 100_000
-"""Without the cache, more sentences than this need more memory than this machine has."""
+"""More sentences than this are trained on with the cache only."""
 
 
-def write(path: Path, sentences: int, seed: int = 0) -> None:
+def write(path: Path, sentences: int, longest: int, seed: int = 0) -> None:
     draw = random.Random(seed)
     weights = list(accumulate(1 / (rank + 10) for rank in range(FORMS)))
     words = [f"w{draw.randrange(10**6)}-{number}" for number in range(FORMS)]
     with path.open("w") as file:
         for _ in range(sentences):
-            chosen = draw.choices(range(FORMS), cum_weights=weights, k=draw.randint(5, 25))
+            chosen = draw.choices(range(FORMS), cum_weights=weights, k=draw.randint(1, longest))
             for place, number in enumerate(chosen, 1):
                 file.write(f"{place}\t{words[number]}\t_\tT{number % TAGS}\t_\t_\t_\t_\t_\t_\n")
             file.write("\n")
@@ -63,7 +63,7 @@ def train(folder: Path, cache: str) -> dict[str, Any]:
     start = time.perf_counter()
     losses = []
     for _, event in zip(range(ROUNDS), prepared.training, strict=False):
-        assert isinstance(event, Round)  # there are more rounds in an epoch
+        assert isinstance(event, Round)  # the epoch is longer
         losses.append(float(event.losses.mean()))
     rounds = time.perf_counter() - start
     found = {
@@ -95,13 +95,15 @@ def peak() -> int:
 
 def main(*counts: str) -> None:
     found = []
-    for sentences in map(int, counts or ("100000", "1000000")):
+    for asked in counts or ("20000", "100000", "1000000x5"):
+        sentences, _, words = asked.partition("x")
+        number, longest = int(sentences), int(words or LONGEST)
         with TemporaryDirectory() as name:
             folder = Path(name)
-            write(folder / "train.conllu", sentences)
-            write(folder / "dev.conllu", 200, seed=1)
+            write(folder / "train.conllu", number, longest)
+            write(folder / "dev.conllu", 200, longest, seed=1)
             file_mb = (folder / "train.conllu").stat().st_size >> 20
-            caches = ("never", "always") if sentences <= IN_MEMORY else ("always",)
+            caches = ("never", "always") if number <= IN_MEMORY else ("always",)
             for cache in caches:
                 done = subprocess.run(
                     [sys.executable, __file__, "--train", name, cache],
@@ -111,7 +113,8 @@ def main(*counts: str) -> None:
                     env=dict(os.environ),
                 )
                 measured = json.loads(done.stdout.splitlines()[-1])
-                found.append({"sentences": sentences, "file_mb": file_mb, **measured})
+                about = {"sentences": number, "longest": longest, "file_mb": file_mb}
+                found.append({**about, **measured})
                 print(found[-1], flush=True)
                 RESULTS.write_text(json.dumps(found, indent=2) + "\n")
 

@@ -171,9 +171,12 @@ def test_what_is_refused_in_memory_is_refused_in_the_same_words(tmp_path, name, 
     assert os.listdir(tmp_path) == [name]
 
 
-def test_labels_may_begin_late_in_the_file(tmp_path):
+@pytest.mark.parametrize(
+    ("text", "place"), [(UNLABELED * 1500 + LABELED, 1500), (LABELED + UNLABELED * 1500, 0)]
+)
+def test_labels_may_begin_late_in_the_file_or_end_early(tmp_path, text, place):
     path = tmp_path / "a.conllu.gz"
-    path.write_bytes(gzip.compress((UNLABELED * 1500 + LABELED).encode()))
+    path.write_bytes(gzip.compress(text.encode()))
     packed = packed_sentences(str(path), "upos", "auto", tmp_path / "cache")
     assert packed.digest == read_sentences(str(path), "upos").digest
-    assert packed.tags[1500] == ["X"]
+    assert packed.tags[place] == ["X"]
