@@ -189,6 +189,19 @@ def test_coins_depend_on_the_seed_and_the_round_but_not_on_the_past():
     assert any(one != found[0] for one in found)
 
 
+def test_every_seed_round_and_shard_draws_numbers_of_its_own():
+    model, coins = torch.nn.Linear(1, 1), torch.Generator()
+
+    def drawn(seed, round, shard):
+        with Shards(3, seed).seeded(model, coins, round, shard):
+            return float(torch.rand(())), float(torch.rand((), generator=coins))
+
+    places = [(seed, t, shard) for seed in range(2) for t in range(1, 4) for shard in range(3)]
+    found = [drawn(*place) for place in places]
+    assert found == [drawn(*place) for place in places]
+    assert len({number for both in found for number in both}) == 2 * len(places)
+
+
 def test_random_numbers_of_the_caller_stay_their_own():
     _, gold, _ = problem()
     torch.manual_seed(5)
