@@ -26,7 +26,7 @@ class RankerSettings(ModelSettings):
 
 
 class RankingLearning(Learning):
-    """How to learn: by likelihood, as next items are too uncertain for a beam to help."""
+    """How to learn: by likelihood, unless another algorithm is chosen."""
 
     default_algorithm: ClassVar[str] = "log_likelihood"
     algorithm: Annotated[str, one_of(ROW_NAMES, "algorithm")] = algorithm_field("log_likelihood")
