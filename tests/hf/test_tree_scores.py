@@ -82,7 +82,7 @@ def test_all_losses_and_gradients_are_those_of_single_steps(kind, strategy, way)
     model, space, scorer = setting(kind)
     one = collect(space, scorer, strategy)
     two = reread(model, space, scorer, one.detach(), way)
-    for name, loss in SURROGATES.items():
+    for name, loss in ((n, one) for n, one in SURROGATES.items() if not one.sampled):
         expected, found = one.losses(loss), two.losses(loss)
         torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4, msg=name)
         if not expected.requires_grad:

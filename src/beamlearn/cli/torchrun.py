@@ -12,8 +12,10 @@ NEEDED = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 class Launch:
     """One of several processes that do the same; by default the only one.
 
-    >>> Launch.of({"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "::1", "MASTER_PORT": "29500"})
-    Launch(processes=2, rank=1, local_rank=0, host='::1', port=29500)
+    >>> facts = {"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "::1", "MASTER_PORT": "29500"}
+    >>> launch = Launch.of(facts)
+    >>> launch.processes, launch.rank, launch.host, launch.port
+    (2, 1, '::1', 29500)
     """
 
     processes: int = 1

@@ -56,7 +56,7 @@ def ranking_metrics(
 
     >>> found = ranking_metrics([[3, 1, 2], [5, 4]], [1, {4: 1.0, 5: 0.5}], k=2)
     >>> print(found)
-    recall 1.0000, NDCG 0.7451, MRR 0.7500
+    recall 1.0000, NDCG 0.7453, MRR 0.7500
     """
     if k is not None:
         check_width(k, "k", "the first item alone")
