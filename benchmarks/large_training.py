@@ -3,7 +3,8 @@
     python benchmarks/large_training.py [SENTENCES[xWORDS] ...]
 
 Sentences are generated from 50,000 forms, with 1 to WORDS words (by default 29, so 15 on average).
-Each training is a process of its own, which reads the file and trains for some rounds.
+Each training is a process of its own, which reads the file and trains for some rounds. Rows of
+trainings that are not asked for stay in the results.
 """
 
 import json
@@ -93,8 +94,18 @@ def peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
+def keep(row: dict[str, Any]) -> None:
+    """Add a row to the results, in place of that of the same training."""
+
+    def training(one: dict[str, Any]) -> tuple[Any, ...]:
+        return one["sentences"], one["longest"], one["cache"]
+
+    rows = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
+    rows = [one for one in rows if training(one) != training(row)]
+    RESULTS.write_text(json.dumps([*rows, row], indent=2) + "\n")
+
+
 def main(*counts: str) -> None:
-    found = []
     for asked in counts or ("20000", "100000", "1000000x5"):
         sentences, _, words = asked.partition("x")
         number, longest = int(sentences), int(words or LONGEST)
@@ -114,9 +125,8 @@ def main(*counts: str) -> None:
                 )
                 measured = json.loads(done.stdout.splitlines()[-1])
                 about = {"sentences": number, "longest": longest, "file_mb": file_mb}
-                found.append({**about, **measured})
-                print(found[-1], flush=True)
-                RESULTS.write_text(json.dumps(found, indent=2) + "\n")
+                print(row := {**about, **measured}, flush=True)
+                keep(row)
 
 
 if __name__ == "__main__":
