@@ -86,7 +86,7 @@ def round_to(number: float) -> float:
 
 
 def size(folder: Path) -> int:
-    return sum(file.stat().st_size for file in folder.glob("*"))
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 def peak() -> int:

@@ -23,8 +23,8 @@ def packed_file(
 ) -> list[PackedLists]:
     """The lists under each of some names, which `windows` finds in the file part by part.
 
-    They are not asked for if the folder `cache` has been made from the file before. An example is a
-    `unit` in messages.
+    They are not asked for if `cache` has what the file says from before. An example is a `unit` in
+    messages.
     """
 
     def fill(folder: Path) -> None:
@@ -36,8 +36,8 @@ def packed_file(
         if not packings[0].ends:
             raise nothing_in(path, unit)
 
-    kept(cache, path, made_with, fill)
-    return [PackedLists.open(cache, name) for name in names]
+    folder = kept(cache, path, made_with, fill)
+    return [PackedLists.open(folder, name) for name in names]
 
 
 def nothing_in(path: str, unit: str) -> DataError:
