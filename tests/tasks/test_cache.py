@@ -367,6 +367,18 @@ def test_pairs_are_refused_in_the_same_words(tmp_path, text, said):
     assert sorted(os.listdir(tmp_path)) == ["a.tsv", "other"]
 
 
+def test_sources_that_are_too_long_are_refused(tmp_path, monkeypatch):
+    case = both(tmp_path, transduction)
+    model = case.task.build(case.experiment.resolved(), case.plain, 0, "cpu")
+    monkeypatch.setattr(type(model), "longest_source", 3)
+    messages = []
+    for data in (case.plain, case.packed):
+        with pytest.raises(DataError, match=r"train.tsv:\d+: A source may have 3 tokens") as error:
+            case.task.examples(model, data)
+        messages.append(str(error.value))
+    assert messages[0] == messages[1]
+
+
 def test_targets_that_are_too_long_are_counted(tmp_path):
     case = both(tmp_path, transduction)
     settings = case.experiment.transducer.model_copy(
