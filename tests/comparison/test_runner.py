@@ -10,7 +10,7 @@ import torch
 from tiny import begin, conllu, contents, experiment, finish, load, part, sentences
 
 from beamlearn.comparison import runner, trial
-from beamlearn.comparison.runner import CompareError, Entry, compare, run_entry
+from beamlearn.comparison.runner import CompareError, Entry, compare, run_entries, run_entry
 from beamlearn.evaluation.error_profile import ErrorProfile
 from beamlearn.tasks import experiment as experiments
 from beamlearn.tasks.decoding import evaluated
@@ -211,6 +211,43 @@ def test_any_executor_will_do(tmp_path, monkeypatch):
     found = {one.name: results for one, results in compare(entries, "out", executor=executor)}
     assert executor.submissions == ["a", "b"]
     assert found == {one.name: run_entry(one, tmp_path / "out" / one.name) for one in entries}
+
+
+def cached(folder, name):
+    """A tiny training from a cache."""
+    chosen = entry(folder, name, epochs=1)
+    data = chosen.experiment.data.model_copy(update={"cache": "always"})
+    return replace(chosen, experiment=chosen.experiment.model_copy(update={"data": data}))
+
+
+def test_what_trainings_share_is_removed_when_all_are_done(tmp_path):
+    out, entries = tmp_path / "out", [cached(tmp_path, "a"), cached(tmp_path, "b")]
+    training = compare(entries, out, executor=Inline())
+    next(training)
+    assert list(out.glob("data.cache/*/about.json"))
+    list(training)
+    assert sorted(path.name for path in out.iterdir()) == ["a", "b"]
+
+
+def test_what_trainings_share_stays_while_another_one_needs_it(tmp_path):
+    out, others = tmp_path / "out", cached(tmp_path, "b")
+    begin(others.experiment, out / "b", cache=out / "data.cache")
+    list(compare([cached(tmp_path, "a")], out, executor=Inline()))
+    assert list(out.glob("data.cache/*/about.json"))
+    list(compare([others], out, executor=Inline()))
+    assert not (out / "data.cache").exists()
+
+
+def test_what_trainings_share_stays_if_one_has_failed(tmp_path):
+    entries = [cached(tmp_path, "a"), replace(cached(tmp_path, "b"), test="nowhere.conllu")]
+    with pytest.raises(CompareError, match="nowhere.conllu: There is no such file"):
+        list(compare(entries, tmp_path / "out", executor=Inline()))
+    assert list(tmp_path.glob("out/data.cache/*/about.json"))
+
+
+def test_a_part_leaves_what_the_others_need(tmp_path):
+    list(run_entries([cached(tmp_path, "a")], tmp_path / "out", executor=Inline()))
+    assert list(tmp_path.glob("out/data.cache/*/about.json"))
 
 
 def test_lost_workers_are_replaced(tmp_path, quickly):

@@ -16,24 +16,25 @@ def source(tmp_path):
     return path
 
 
-def keep(folder, source, **made_with):
-    """Make it if need be; was it made?"""
+def keep(root, source, **made_with):
+    """Make it if need be; where is it, and was it made?"""
     made = []
 
     def make(target):
         made.append(target)
         (target / "copy").write_text(source.read_text())
 
-    kept(folder, str(source), made_with, make)
-    return bool(made)
+    return kept(root, str(source), made_with, make), bool(made)
 
 
 def test_it_is_made_once(tmp_path, source):
-    folder = tmp_path / "deep" / "kept"
-    assert keep(folder, source)
-    assert not keep(folder, source)
+    root = tmp_path / "deep" / "kept"
+    folder, made = keep(root, source)
+    assert made
+    assert keep(root, source) == (folder, False)
     assert (folder / "copy").read_text() == "one"
-    assert os.listdir(folder.parent) == ["kept"]
+    assert os.listdir(root.parent) == ["kept"]
+    assert os.listdir(root) == [folder.name]
 
 
 @pytest.mark.parametrize(
@@ -44,24 +45,29 @@ def test_it_is_made_once(tmp_path, source):
     ],
 )
 def test_it_is_made_again_when_the_source_changes(tmp_path, source, change):
-    keep(tmp_path / "kept", source)
+    folder, _ = keep(tmp_path / "kept", source)
     change(source)
-    assert keep(tmp_path / "kept", source)
-    assert (tmp_path / "kept" / "copy").read_text() == source.read_text()
+    assert keep(tmp_path / "kept", source) == (folder, True)
+    assert (folder / "copy").read_text() == source.read_text()
 
 
-def test_it_is_made_again_with_other_settings(tmp_path, source):
-    keep(tmp_path / "kept", source, column="upos")
-    assert not keep(tmp_path / "kept", source, column="upos")
-    assert keep(tmp_path / "kept", source, column="xpos")
+def test_what_is_made_otherwise_has_a_folder_of_its_own(tmp_path, source):
+    other = tmp_path / "other.txt"
+    other.write_text("two")
+    cases = [(source, "upos"), (source, "xpos"), (other, "upos")]
+    folders = [keep(tmp_path / "kept", path, column=column)[0] for path, column in cases]
+    assert len(set(folders)) == 3
+    for (path, column), folder in zip(cases, folders, strict=True):
+        assert keep(tmp_path / "kept", path, column=column) == (folder, False)
+        assert (folder / "copy").read_text() == path.read_text()
 
 
 def test_a_half_is_made_again(tmp_path, source):
-    keep(tmp_path / "kept", source)
-    (tmp_path / "kept" / "about.json").write_text("{")
-    assert keep(tmp_path / "kept", source)
-    (tmp_path / "kept" / "about.json").unlink()
-    assert keep(tmp_path / "kept", source)
+    folder, _ = keep(tmp_path / "kept", source)
+    (folder / "about.json").write_text("{")
+    assert keep(tmp_path / "kept", source) == (folder, True)
+    (folder / "about.json").unlink()
+    assert keep(tmp_path / "kept", source) == (folder, True)
 
 
 def test_what_fails_leaves_nothing(tmp_path, source):
@@ -79,8 +85,8 @@ def test_who_is_slower_takes_that_of_the_other(tmp_path, source):
         (target / "copy").write_text("slow")
         keep(tmp_path / "kept", source)
 
-    kept(tmp_path / "kept", str(source), {}, slowly)
-    assert (tmp_path / "kept" / "copy").read_text() == "one"
+    folder = kept(tmp_path / "kept", str(source), {}, slowly)
+    assert (folder / "copy").read_text() == "one"
     assert sorted(os.listdir(tmp_path)) == ["kept", "source.txt"]
 
 
@@ -88,11 +94,13 @@ def test_what_killed_processes_left_is_swept_up_after_a_while(tmp_path, source):
     old, new = tmp_path / ".kept.0.tmp", tmp_path / ".kept.1.tmp"
     for folder in (old, new):
         folder.mkdir()
+        (folder / "words.numbers").touch()
     then = time.time() - module.ABANDONED - 10
-    os.utime(old, (then, then))
+    for path in (old, old / "words.numbers", new):
+        os.utime(path, (then, then))
     keep(tmp_path / "kept", source)
     assert not old.exists()
-    assert new.exists()
-    os.utime(new, (then, then))
+    assert new.exists()  # it was begun long ago, but somebody still writes to it
+    os.utime(new / "words.numbers", (then, then))
     discard(tmp_path / "kept")
     assert os.listdir(tmp_path) == ["source.txt"]

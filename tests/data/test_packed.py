@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beamlearn.data import atomic
-from beamlearn.data.packed import PackedLists, Packing
+from beamlearn.data.packed import PackedItems, PackedLists, Packing, taken
 
 LISTS = [["a", "b"], [], ["b"], ["ü\u2028", "", "a", "a"]]
 
@@ -43,6 +43,25 @@ def test_some_of_them_stay_packed(tmp_path):
     assert list(some[1:]) == [LISTS[0], LISTS[0]]
     assert list(some.take([0])) == [LISTS[3]]
     assert list(found.take([])) == []
+
+
+def test_items_are_made_of_the_lists_at_their_place(tmp_path):
+    lists = packed(tmp_path, LISTS), packed(tmp_path, LISTS[::-1], name="others")
+    made = [(*one, *other) for one, other in zip(LISTS, LISTS[::-1], strict=True)]
+    items = PackedItems(lambda one, other: (*one, *other), *lists)
+    assert list(items) == made
+    assert items[-1] == made[-1]
+    assert list(items.take([2, 0])) == [made[2], made[0]]
+    assert list(items[1:][1:]) == made[2:]
+    with pytest.raises(IndexError):
+        items[4]
+
+
+def test_what_is_packed_stays_packed_when_some_is_taken(tmp_path):
+    found = packed(tmp_path, LISTS)
+    some = taken(found, range(1, 3))
+    assert isinstance(some, PackedLists)
+    assert list(some) == taken(LISTS, range(1, 3)) == LISTS[1:3]
 
 
 def test_two_of_them_share_a_folder(tmp_path):

@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shared_data import shared
 
-from beamlearn.data.pairs import Pair, merged, parse, parse_sources, read_references, read_sources
+from beamlearn.data.pairs import (
+    Pair,
+    merged,
+    pair_windows,
+    parse,
+    parse_sources,
+    read_references,
+    read_sources,
+)
 from beamlearn.data.text import DataError
 
 FIELD = st.text(st.characters(exclude_characters="\t\n\r\ufeff", exclude_categories=["Cs"]))
@@ -138,6 +146,21 @@ def test_files(tmp_path, monkeypatch):
         assert read_references(tmp_path / name) == read_sources(str(tmp_path / name)) == right
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
     assert read_references("-") == right
+
+
+def test_windows_have_the_lines_of_the_file(tmp_path):
+    path = tmp_path / "f.tsv"
+    path.write_text("\ufeffa\tx\n\ty\r\nb\t", encoding="utf-8", newline="")
+    parts = list(pair_windows(path, window=2))
+    assert [len(part) for part in parts] == [2, 1]
+    assert [pair for part in parts for pair in part] == read_references(path)
+
+
+def test_a_line_without_a_tab_is_refused_before_the_rest_is_read(tmp_path):
+    path = tmp_path / "f.tsv"
+    path.write_bytes(b"a\tx\nb\nc\ty\n\xff\n")
+    with pytest.raises(DataError, match=r"f\.tsv:2: A line must have a tab"):
+        list(pair_windows(path, window=2))
 
 
 def test_messages_name_the_file(tmp_path, monkeypatch):

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from ..data.kept import discard
 from ..engines.local import local_processes, undisturbed
 from ..engines.lost import is_lost
 from ..tasks.experiment import Prepared, begin, read_experiment, resume
@@ -18,6 +19,7 @@ from ..tasks.registry import task_named
 from ..tasks.settings import Experiment
 from ..tasks.task import D, E, M
 from ..training.run import CONFIG, OccupiedError, Run, RunError
+from ..training.run.folder import METRICS
 from ..training.trainer import fit
 from .trial import Trial
 
@@ -62,6 +64,9 @@ def compare(
 ) -> Generator[tuple[Entry, Results], None, None]:
     """Train and test every entry in its own folder under `out`; yield each when it is done.
 
+    What the trainings share is removed at the end, unless one that another caller began in `out`
+    is not done.
+
     Interrupted at any moment and called again, it goes on where it was: finished entries are
     read back, begun ones resumed. Every process has one thread. The processes are on this machine,
     unless there is an `executor`, whose workers must see the same files under the same names.
@@ -71,6 +76,20 @@ def compare(
     limits). When an entry fails, `on_failure` hears of it at once, and the others are still
     finished before a `CompareError` says which one failed and why.
     """
+    yield from run_entries(entries, out, processes, executor=executor, on_failure=on_failure)
+    if all((config.parent / METRICS).exists() for config in Path(out).glob(f"*/{CONFIG}")):
+        discard(cache_in(Path(out)))
+
+
+def run_entries(
+    entries: Sequence[Entry],
+    out: str | Path,
+    processes: int | None = None,
+    *,
+    executor: Executor | None = None,
+    on_failure: Callable[[Entry, BaseException], None] | None = None,
+) -> Generator[tuple[Entry, Results], None, None]:
+    """The same for a part of the entries: what trainings share stays, for the other parts."""
     names = [entry.name for entry in entries]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

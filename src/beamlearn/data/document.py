@@ -246,19 +246,30 @@ def labeled_windows(
     window: int = 1000,
 ) -> Iterator[tuple[list[list[str]], list[list[str]]]]:
     """Words and labels, so many sentences at a time, refused where the whole file would be."""
-    check_choice(layout, LAYOUTS, "layout")
     first: Document | None = None
-    annotated, form = False, None
+    annotated = False
+    for document in document_windows(source, layout, window):
+        first = first or document
+        annotated = annotated or document.annotated(column)
+        yield document.words(), document.column(column, whole=False)
+    if first is not None and not annotated:
+        raise not_annotated(first.path, first.sentences[0][0].line, column)
+
+
+def document_windows(
+    source: str | Path,
+    layout: Literal["auto", "conllu", "columns"] = "auto",
+    window: int = 1000,
+) -> Iterator[Document]:
+    """Parts of a file, so many sentences at a time; those without any are left out."""
+    check_choice(layout, LAYOUTS, "layout")
+    form = None
     parts = cut(iterate_chunks(source), "block", window)
     for part in windows(name_of(source), parts, lambda _: window):
         form = form or DocumentForm.of(part, layout)
         document = form.document(part)
         if document.sentences:
-            first = first or document
-            annotated = annotated or document.annotated(column)
-            yield document.words(), document.column(column, whole=False)
-    if first is not None and not annotated:
-        raise not_annotated(first.path, first.sentences[0][0].line, column)
+            yield document
 
 
 def read_document(

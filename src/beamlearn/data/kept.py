@@ -1,8 +1,10 @@
-"""Folders that are made from a file once, and again when the file has changed."""
+"""Folders that are made from files once, and again when a file has changed."""
 
 import json
 import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 from time import time
@@ -14,34 +16,38 @@ ABOUT = "about.json"
 """What a folder was made from; written last, so that a folder with it is complete."""
 
 ABANDONED = 3600.0
-"""After how many seconds a folder that is being made is given up."""
+"""After how many seconds without a change a folder that is being made is given up."""
 
 
 def kept(
-    folder: Path, source: str, made_with: Mapping[str, Any], make: Callable[[Path], None]
-) -> None:
-    """Have `make` fill a folder from the file `source`, unless that was done before.
+    root: Path, source: str, made_with: Mapping[str, Any], make: Callable[[Path], None]
+) -> Path:
+    """A folder in `root` that `make` filled from the file `source`: now, unless it did so before.
 
     It is made under another name and renamed, so a process that is killed leaves no half of it. A
-    source is taken for unchanged if its size and time are; what it is `made_with` must be the same.
+    source is taken for unchanged if its size and time are. What is made from another source, or
+    `made_with` other settings, has another folder: nobody replaces what somebody else reads.
     """
     stat = Path(source).stat()
     about = {"source": source, "size": stat.st_size, "time": stat.st_mtime_ns, **made_with}
+    folder = root / sha256(json.dumps([source, made_with]).encode()).hexdigest()[:16]
     if made_from(folder) == about:
-        return
-    make_folder(folder.parent)
-    sweep(folder)
-    temporary = folder.with_name(f".{folder.name}.{token_hex(4)}.tmp")
+        return folder
+    make_folder(root.parent)
+    sweep(root)
+    temporary = root.with_name(f".{root.name}.{token_hex(4)}.tmp")
     try:
-        with needing_space(folder):
+        with needing_space(root):
             temporary.mkdir()
             make(temporary)
             write_bytes(temporary / ABOUT, json.dumps(about).encode())
         if made_from(folder) != about:  # else another process was faster
+            make_folder(root)
             shutil.rmtree(folder, ignore_errors=True)
             temporary.rename(folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+    return folder
 
 
 def made_from(folder: Path) -> dict[str, Any] | None:
@@ -53,14 +59,16 @@ def made_from(folder: Path) -> dict[str, Any] | None:
     return found
 
 
-def discard(folder: Path) -> None:
-    """Remove a folder that can be made again, and what killed processes left of it."""
-    shutil.rmtree(folder, ignore_errors=True)
-    sweep(folder)
+def discard(root: Path) -> None:
+    """Remove folders that can be made again, and what killed processes left of them."""
+    shutil.rmtree(root, ignore_errors=True)
+    sweep(root)
 
 
-def sweep(folder: Path) -> None:
-    """Remove what was begun long ago and never renamed; what is new may still be written."""
-    for leftover in folder.parent.glob(f".{folder.name}.*.tmp"):
-        if time() - leftover.stat().st_mtime > ABANDONED:
-            shutil.rmtree(leftover, ignore_errors=True)
+def sweep(root: Path) -> None:
+    """Remove what was begun and never renamed, if nobody has written to it for long."""
+    for leftover in root.parent.glob(f".{root.name}.*.tmp"):
+        with suppress(FileNotFoundError):  # it was renamed meanwhile
+            written = max(path.stat().st_mtime for path in (leftover, *leftover.iterdir()))
+            if time() - written > ABANDONED:
+                shutil.rmtree(leftover, ignore_errors=True)

@@ -5,11 +5,12 @@ the strings of all lists one after another by their numbers, and NAME.ends where
 """
 
 import json
+from abc import abstractmethod
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import final, overload
+from typing import TypeVar, final, overload
 
 import numpy as np
 from jaxtyping import Int
@@ -20,9 +21,38 @@ NUMBER, PLACE = np.int32, np.int64
 """The types of numbers of strings and of places."""
 
 
+Item = TypeVar("Item")
+
+
+class Packed(Sequence[Item]):
+    """Items that are made from files when they are asked for."""
+
+    @abstractmethod
+    def item(self, place: int) -> Item:
+        """The one at a place."""
+
+    @abstractmethod
+    def take(self, places: Sequence[int]) -> "Packed[Item]":
+        """The items at these places."""
+
+    @overload
+    def __getitem__(self, place: int) -> Item: ...
+    @overload
+    def __getitem__(self, place: slice) -> "Packed[Item]": ...
+    def __getitem__(self, place: int | slice) -> "Item | Packed[Item]":
+        if isinstance(place, slice):
+            return self.take(range(len(self))[place])
+        return self.item(place)
+
+
+def taken(items: Sequence[Item], places: Sequence[int]) -> Sequence[Item]:
+    """Some of the items; packed ones stay packed."""
+    return items.take(places) if isinstance(items, Packed) else [items[i] for i in places]
+
+
 @final
-class PackedLists(Sequence[list[str]]):
-    """Lists that are read from files when they are asked for."""
+class PackedLists(Packed[list[str]]):
+    """Lists of strings."""
 
     def __init__(
         self,
@@ -45,19 +75,12 @@ class PackedLists(Sequence[list[str]]):
     def __len__(self) -> int:
         return len(self.places)
 
-    @overload
-    def __getitem__(self, place: int) -> list[str]: ...
-    @overload
-    def __getitem__(self, place: slice) -> "PackedLists": ...
-    def __getitem__(self, place: int | slice) -> "list[str] | PackedLists":
-        if isinstance(place, slice):
-            return PackedLists(self.strings, self.numbers, self.bounds, self.places[place])
+    def item(self, place: int) -> list[str]:
         row = self.places[place]
         numbers = self.numbers[self.bounds[row] : self.bounds[row + 1]]
         return [self.strings[number] for number in numbers.tolist()]
 
     def take(self, places: Sequence[int]) -> "PackedLists":
-        """The lists at these places."""
         chosen = self.places[np.asarray(places, dtype=np.int64)]
         return PackedLists(self.strings, self.numbers, self.bounds, chosen)
 
@@ -66,6 +89,23 @@ class PackedLists(Sequence[list[str]]):
         """How long each list is."""
         found: Int[np.ndarray, " chosen"] = np.diff(self.bounds)[self.places]
         return found
+
+
+@final
+class PackedItems(Packed[Item]):
+    """Items that `make` makes from the lists at their place."""
+
+    def __init__(self, make: Callable[..., Item], *lists: PackedLists) -> None:
+        self.make, self.lists = make, lists
+
+    def __len__(self) -> int:
+        return len(self.lists[0])
+
+    def item(self, place: int) -> Item:
+        return self.make(*(one[place] for one in self.lists))
+
+    def take(self, places: Sequence[int]) -> "PackedItems[Item]":
+        return PackedItems(self.make, *(one.take(places) for one in self.lists))
 
 
 def mapped(path: Path) -> Int[np.ndarray, " items"]:

@@ -1,12 +1,13 @@
 """Pairs of strings: a source, a tab and its target on each line."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
 from ..check import check_choice
-from .text import DataError, bare, name_of, read_lines
+from .text import DataError, bare, iterate_chunks, name_of, read_lines
+from .windows import cut, windows
 
 Allowed = Literal["one", "several"]
 """How many references a line may have."""
@@ -41,16 +42,42 @@ def read_sources(source: str | Path, references: Allowed = "one") -> list[Pair]:
 
 def parse(lines: Sequence[str], path: str, references: Allowed = "one") -> list[Pair]:
     """Find the pairs of a file in which every line has a source and a target."""
-    pairs = parse_sources(lines, path, references)
-    lacking = [pair for pair in pairs if not pair.references]
-    if len(lacking) == len(pairs) and any(pair.source for pair in pairs):
+    parts = complete([parse_sources(lines, path, references)], path)
+    return [pair for part in parts for pair in part]
+
+
+def pair_windows(
+    source: str | Path, references: Allowed = "one", window: int = 1000
+) -> Iterator[list[Pair]]:
+    """Yield what `read_references` lists, so many lines at a time."""
+    name = name_of(source)
+    parts = windows(name, cut(iterate_chunks(source), "line", window), lambda _: window)
+    return complete(
+        (parse_sources(part.lines(), name, references, part.start.line) for part in parts), name
+    )
+
+
+def complete(parts: Iterable[list[Pair]], path: str) -> Iterator[list[Pair]]:
+    """The pairs of a file, part by part; refuse those without a target.
+
+    Is there no tab in all of the file, the message says that, so it has to wait for one.
+    """
+    lacking: Pair | None = None
+    tabs = texts = False
+    for pairs in parts:
+        lacking = lacking or next((pair for pair in pairs if not pair.references), None)
+        tabs = tabs or any(pair.references for pair in pairs)
+        texts = texts or any(pair.source for pair in pairs)
+        if lacking is not None and tabs:
+            break
+        yield pairs
+    if lacking is not None and texts and not tabs:
         raise DataError(
             f"{path}: Every line must have a source and a target with a tab between them, but no "
             "line of this file has a tab; add the tabs."
         )
-    for pair in lacking:
-        raise DataError(f"{path}:{pair.line}: {missing(pair.source)}")
-    return pairs
+    if lacking is not None:
+        raise DataError(f"{path}:{lacking.line}: {missing(lacking.source)}")
 
 
 def parse_sources(

@@ -1,6 +1,7 @@
 """BeamParser: a head and a relation for each word."""
 # ruff: noqa: N803 (X is scikit-learn's name)
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, final
 
@@ -122,7 +123,11 @@ class BeamParser(BeamEstimator[Given, Trees, Arcs, Parse, ParsingReport]):
         return self._parse(*inputs_of(X, looks_at_tags(self._require().experiment)), width, n)
 
     def _parse(
-        self, words: list[list[str]], tags: list[list[str]] | None, width: int, n: int
+        self,
+        words: Sequence[list[str]],
+        tags: Sequence[list[str]] | None,
+        width: int,
+        n: int,
     ) -> list[Parsing]:
         return in_order(parse(self._require().model, words, tags, width, nbest=n))
 

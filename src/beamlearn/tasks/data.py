@@ -1,6 +1,8 @@
 """Data sets, and how they are split into a training set and a validation set."""
 
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Protocol, TypeVar, runtime_checkable
 
@@ -38,6 +40,31 @@ class DataSet(Protocol):
 
 
 Data = TypeVar("Data", bound=DataSet)
+
+
+def fingerprint(*columns: Iterable[object] | None) -> str:
+    """A digest of several lists, as Python writes them, that are never in memory as a whole."""
+    sha, between = sha256(), "("
+    for column in columns:
+        sha.update(between.encode())
+        for part in ("None",) if column is None else written(column):
+            sha.update(part.encode())
+        between = ", "
+    sha.update(b")")
+    return sha.hexdigest()
+
+
+def written(items: Iterable[object]) -> Iterator[str]:
+    """The text of a list, part by part.
+
+    >>> "".join(written([["a", "b"], []]))
+    "[['a', 'b'], []]"
+    """
+    between = "["
+    for item in items:
+        yield between + repr(item)
+        between = ", "
+    yield "]" if between == ", " else "[]"
 
 
 def is_cached(files: Files) -> bool:
@@ -80,6 +107,6 @@ def hold_out(data: Data) -> tuple[Data, Data]:
     """Split off every tenth sentence."""
     places = range(len(data))
     return (
-        data.take([i for i in places if i % HELD_OUT]),
-        data.take([i for i in places if i % HELD_OUT == 0]),
+        data.take(array("q", (i for i in places if i % HELD_OUT))),
+        data.take(places[::HELD_OUT]),
     )

@@ -1,7 +1,6 @@
 """Batches of examples that are about equally long."""
 
-from abc import abstractmethod
-from collections.abc import Sequence, Sized
+from collections.abc import Callable, Sequence, Sized
 from typing import Any, final, overload
 
 import torch
@@ -10,13 +9,24 @@ POOL = 50
 """How many batches are drawn together and then sorted by length."""
 
 
+@final
 class LazyExamples(Sequence[Sized]):
-    """Examples that are made when they are asked for; how long they are is known before."""
+    """Examples that `make` makes when they are asked for; how long they are is known before."""
 
-    @property
-    @abstractmethod
-    def lengths(self) -> Sequence[int]:
-        """Of all examples."""
+    def __init__(self, make: Callable[[int], Sized], lengths: Sequence[int]) -> None:
+        self.make, self.lengths = make, lengths
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @overload
+    def __getitem__(self, place: int) -> Sized: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Sized]: ...
+    def __getitem__(self, place: int | slice) -> Sized | list[Sized]:
+        if isinstance(place, slice):
+            return [self.make(number) for number in range(len(self))[place]]
+        return self.make(place)
 
 
 @final

@@ -20,8 +20,7 @@ from ...comparison.part import Part
 from ...comparison.plan import Plan, check_data, entry_name, plan
 from ...comparison.progress import Followed
 from ...comparison.results import CSV, TABLE, Comparison, collect, write_results
-from ...comparison.runner import CompareError, Entry, cache_in
-from ...comparison.runner import compare as run_entries
+from ...comparison.runner import CompareError, Entry, cache_in, run_entries
 from ...comparison.table import markdown, shown, words
 from ...data import atomic
 from ...data.kept import discard

@@ -1,15 +1,18 @@
 """How good a parser is, at one beam width."""
 
+from collections.abc import Sequence, Sized
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
 import torch
 
+from ...data.packed import PackedLists
 from ...evaluation.calibration import calibration_error
 from ...evaluation.error_profile import NO_NUMBERS, ErrorProfile
 from ...evaluation.evaluate import Evaluation
 from ...evaluation.label_errors import LabelErrors
+from ...training.batches import LazyExamples
 from ..decoding import decoded
 from .attachment import Attachment, arcs_of, attachment
 from .decode import read_parsings
@@ -80,9 +83,13 @@ def report(
     )
 
 
-def examples_of(parser: Parser, data: ParsedSentences) -> list[ParsingExample]:
+def examples_of(parser: Parser, data: ParsedSentences) -> Sequence[Sized]:
     """Sentences in numbers, with their right trees."""
-    return [
-        parser.encode(data.words[i], None if data.tags is None else data.tags[i], tree)
-        for i, tree in enumerate(data.trees)
-    ]
+
+    def encoded(place: int) -> ParsingExample:
+        tags = None if data.tags is None else data.tags[place]
+        return parser.encode(data.words[place], tags, data.trees[place])
+
+    if isinstance(data.words, PackedLists):
+        return LazyExamples(encoded, data.words.lengths.tolist())
+    return [encoded(place) for place in range(len(data))]

@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
+from pathlib import Path
 
-from ...data.document import NAMED, Document, read_document
-from ...data.text import DataError
+from ...data.document import NAMED, Document, document_windows, read_document
+from ...data.packed import PackedItems, taken
+from ...data.packed_file import Lists, nothing_in, packed_file
+from ...data.text import DataError, name_of
+from ..data import fingerprint
 from .projective import unmarkable
 from .tree import Tree
 
@@ -14,33 +17,57 @@ from .tree import Tree
 class ParsedSentences:
     """Words, their right trees and, where a parser looks at them, their tags."""
 
-    words: list[list[str]]
-    trees: list[Tree]
-    tags: list[list[str]] | None = None
+    words: Sequence[list[str]]
+    trees: Sequence[Tree]
+    tags: Sequence[list[str]] | None = None
 
     def __len__(self) -> int:
         return len(self.words)
 
     def take(self, places: Sequence[int]) -> "ParsedSentences":
         """The sentences at these places."""
-        tags = None if self.tags is None else [self.tags[i] for i in places]
-        return ParsedSentences(
-            [self.words[i] for i in places], [self.trees[i] for i in places], tags
-        )
+        tags = None if self.tags is None else taken(self.tags, places)
+        return ParsedSentences(taken(self.words, places), taken(self.trees, places), tags)
 
     @property
     def digest(self) -> str:
         """A fingerprint of words, trees and tags."""
-        trees = [(tree.heads, tree.relations) for tree in self.trees]
-        return sha256(repr((self.words, trees, self.tags)).encode()).hexdigest()
+        trees = ((tree.heads, tree.relations) for tree in self.trees)
+        return fingerprint(self.words, trees, self.tags)
 
 
 def read_sentences(path: str, tags: str) -> ParsedSentences:
     """Read a CoNLL-U file with right trees in it, and the column `tags` unless that is "none"."""
-    document = read_document(path, "conllu")
+    sentences = sentences_in(read_document(path, "conllu"), tags)
+    if not len(sentences):
+        raise nothing_in(name_of(path), "sentence")
+    return sentences
+
+
+def packed_sentences(path: str, tags: str, cache: Path) -> ParsedSentences:
+    """Read a file that may be larger than memory: its sentences are packed into `cache`."""
+    names = ["words", "heads", "relations"] + ["tags"] * (tags != "none")
+    parts = (columns(sentences_in(part, tags)) for part in document_windows(path, "conllu"))
+    packed = packed_file(path, cache, {"tags": tags}, names, parts, "sentence")
+    words, heads, relations, *seen = packed
+    return ParsedSentences(words, PackedItems(tree_of, heads, relations), *seen)
+
+
+def columns(sentences: ParsedSentences) -> list[Lists]:
+    """Words, heads, relations and, where there are some, tags as strings."""
+    heads = [[str(head) for head in tree.heads] for tree in sentences.trees]
+    found: list[Lists] = [sentences.words, heads, [tree.relations for tree in sentences.trees]]
+    return found if sentences.tags is None else [*found, sentences.tags]
+
+
+def tree_of(heads: Sequence[str], relations: Sequence[str]) -> Tree:
+    """A tree of such columns."""
+    return Tree(tuple(map(int, heads)), tuple(relations))
+
+
+def sentences_in(document: Document, tags: str) -> ParsedSentences:
+    """The sentences of a document, or of a part of it; relations must be such as can be marked."""
     trees = [Tree(tuple(heads), tuple(relations)) for heads, relations in document.trees()]
-    if not trees:
-        raise DataError(f"{document.path}: The file must have at least one sentence, got none.")
     for sentence, tree in zip(document.sentences, trees, strict=True):
         for row, relation in zip(sentence, tree.relations, strict=True):
             if reason := unmarkable(relation):

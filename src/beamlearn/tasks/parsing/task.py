@@ -1,6 +1,7 @@
 """Parsing, as commands and estimators see it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
+from pathlib import Path
 from typing import Any, final
 
 from ...data.text import DataError
@@ -16,7 +17,7 @@ from .model import Parser, scorer_of
 from .predict import answering, labeled, sentence_unit
 from .projective import decode
 from .report import ParsingReport, examples_of, report
-from .sentences import ParsedSentences, read_sentences
+from .sentences import ParsedSentences, packed_sentences, read_sentences
 from .settings import ParsingExperiment
 from .space import ParsingExample
 from .tree import Tree
@@ -48,6 +49,9 @@ class ParsingTask(TaskSpec[ParsingExperiment, ParsedSentences, Parser]):
     def read(self, path: str, experiment: ParsingExperiment) -> ParsedSentences:
         return read_sentences(path, experiment.parser.tags)
 
+    def read_packed(self, path: str, experiment: ParsingExperiment, cache: Path) -> ParsedSentences:
+        return packed_sentences(path, experiment.parser.tags, cache)
+
     def build(
         self, experiment: ParsingExperiment, train: ParsedSentences, seed: int, device: str
     ) -> Parser:
@@ -68,7 +72,7 @@ class ParsingTask(TaskSpec[ParsingExperiment, ParsedSentences, Parser]):
                 f"no {sorted(missing)[0]!r}; train it on the same data."
             )
 
-    def examples(self, model: Parser, data: ParsedSentences) -> list[ParsingExample]:
+    def examples(self, model: Parser, data: ParsedSentences) -> Sequence[Sized]:
         return examples_of(model, data)
 
     def sample(self, model: Parser) -> ParsingExample:

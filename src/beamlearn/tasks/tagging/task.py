@@ -11,6 +11,7 @@ from ...data.windows import Unit, Window
 from ...evaluation.evaluate import Evaluation
 from ...evaluation.metric import Metric
 from ...plural import counted
+from ...training.batches import LazyExamples
 from ...training.settings import SettingsError
 from ..decoding import in_order
 from ..task import Answering, Options, PredictionRequest, Ranges, Subject, TaskSpec
@@ -19,7 +20,6 @@ from .decode import tag
 from .lexicon import TaggingLexicon
 from .linear import HISTORY, LinearTagger
 from .model import Tagger, scorer_of
-from .packed import PackedExamples
 from .predict import answering, labeled, sentence_unit
 from .report import TaggingReport, report
 from .sentences import TaggedSentences, packed_sentences, read_sentences
@@ -86,11 +86,12 @@ class TaggingTask(TaskSpec[TaggingExperiment, TaggedSentences, Tagger]):
             )
 
     def examples(self, model: Tagger, data: TaggedSentences) -> Sequence[Sized]:
+        def encoded(place: int) -> TaggingExample:
+            return model.encode(data.words[place], data.tags[place])
+
         if isinstance(data.words, PackedLists):
-            return PackedExamples(model, data.words, data.tags)
-        return [
-            model.encode(words, tags) for words, tags in zip(data.words, data.tags, strict=True)
-        ]
+            return LazyExamples(encoded, data.words.lengths.tolist())
+        return [encoded(place) for place in range(len(data))]
 
     def sample(self, model: Tagger) -> TaggingExample:
         return model.encode(["word"], model.lexicon.tags[:1])

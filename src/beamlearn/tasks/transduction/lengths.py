@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from ...data.pairs import Pair
 from ...data.text import DataError
 from .pairs import Pairs
+from .settings import TransducerSettings
 from .space import TransductionExample
 from .transduction_model import TransductionModel
 
@@ -12,24 +13,29 @@ from .transduction_model import TransductionModel
 def check_lengths(model: TransductionModel, train: Pairs) -> None:
     """Refuse sources that cannot be read, and targets that are longer than an output may be."""
     settings = model.settings
-    lacking: dict[str, tuple[int, int]] = {}
+    first, count, more = "", 0, 0
     for place, source, several in zip(train.places, train.sources, train.references, strict=True):
         example = model.encode(source, several)
         check_source(model, example, place)
         longest, limit = max(map(len, example.references)), model.limit(example)
         _check_possible(model, example, longest, place)
         if longest > limit:
-            lacking[place] = longest, limit
-    if lacking:
-        place, (longest, limit) = next(iter(lacking.items()))
-        more = max(tokens - most for tokens, most in lacking.values())
-        others = f" ({len(lacking)} targets are too long)" if len(lacking) > 1 else ""
+            first = first or too_long(settings, place, longest, limit)
+            count, more = count + 1, max(more, longest - limit)
+    if first:
+        others = f" ({count} targets are too long)" if count > 1 else ""
         raise DataError(
-            f"{place}: A target may have {limit} tokens, as length_factor = "
-            f"{settings.length_factor:g} and length_extra = {settings.length_extra} allow for its "
-            f"source, but it has {longest}{others}; set `length_extra` = "
-            f"{settings.length_extra + more}, or remove it."
+            f"{first}{others}; set `length_extra` = {settings.length_extra + more}, or remove it."
         )
+
+
+def too_long(settings: TransducerSettings, place: str, longest: int, limit: int) -> str:
+    """The beginning of the message for a target that has more tokens than the limit."""
+    return (
+        f"{place}: A target may have {limit} tokens, as length_factor = "
+        f"{settings.length_factor:g} and length_extra = {settings.length_extra} allow for its "
+        f"source, but it has {longest}"
+    )
 
 
 def _check_possible(
@@ -52,6 +58,16 @@ def check_sources(
         return
     for example, place in zip(examples, places, strict=True):
         check_source(model, example, place)
+
+
+def source_lengths(model: TransductionModel, data: Pairs) -> list[int]:
+    """How long each source is in numbers; refuse those that the model cannot read."""
+    found = []
+    for source, place in zip(data.sources, data.places, strict=True):
+        example = model.encode(source)
+        check_source(model, example, place)
+        found.append(len(example))
+    return found
 
 
 def check_source(model: TransductionModel, example: TransductionExample, place: str) -> None:

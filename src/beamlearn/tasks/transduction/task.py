@@ -1,20 +1,22 @@
 """Transduction, as commands and estimators see it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from pathlib import Path
 from typing import Any, final
 
+from ...data.packed import Packed
 from ...data.windows import Unit, Window
 from ...evaluation.evaluate import Evaluation
 from ...evaluation.marked import Marked
 from ...evaluation.metric import Metric
 from ...plural import counted
+from ...training.batches import LazyExamples
 from ...training.settings import SettingsError
 from ..task import Answering, Options, PredictionRequest, Subject, TaskSpec
-from .lengths import check_lengths, check_source, check_sources
+from .lengths import check_lengths, check_source, check_sources, source_lengths
 from .marking import marked
 from .model import Transducer, scorer_of
-from .pairs import Pairs, read_pairs
+from .pairs import Pairs, packed_pairs, read_pairs
 from .predict import TransductionAnswering, labeled
 from .pretrained import adapted, rebuilt
 from .report import TransductionReport, report
@@ -50,6 +52,9 @@ class TransductionTask(TaskSpec[TransductionExperiment, Pairs, TransductionModel
 
     def read(self, path: str, experiment: TransductionExperiment) -> Pairs:
         return read_pairs(path, experiment.references)
+
+    def read_packed(self, path: str, experiment: TransductionExperiment, cache: Path) -> Pairs:
+        return packed_pairs(path, experiment.references, cache)
 
     def build(
         self, experiment: TransductionExperiment, train: Pairs, seed: int, device: str
@@ -92,8 +97,13 @@ class TransductionTask(TaskSpec[TransductionExperiment, Pairs, TransductionModel
                         f"it has no {token!r} as in {place}; train it on the same data."
                     )
 
-    def examples(self, model: TransductionModel, data: Pairs) -> list[TransductionExample]:
-        found = [model.encode(*pair) for pair in zip(data.sources, data.references, strict=True)]
+    def examples(self, model: TransductionModel, data: Pairs) -> Sequence[Sized]:
+        def encoded(place: int) -> TransductionExample:
+            return model.encode(data.sources[place], data.references[place])
+
+        if isinstance(data.sources, Packed):
+            return LazyExamples(encoded, source_lengths(model, data))
+        found = [encoded(place) for place in range(len(data))]
         check_sources(model, found, data.places)
         return found
 
