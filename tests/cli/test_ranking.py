@@ -102,6 +102,33 @@ def test_lists_and_typed_histories(trained, capsys):
     assert shares == sorted(shares, reverse=True)
 
 
+def test_a_history_that_does_not_fit_stands_alone(trained, tmp_path, capsys):
+    inter, _ = write(tmp_path, {"ann": [1, 2], "ben": [3] * 5000, "cid": [4]})
+    small = ["predict", trained / "run", inter, "--max-memory", 0.001]
+    assert beamlearn(*small) == 2
+    out, told = capsys.readouterr()
+    assert [line.split("\t")[0] for line in out.splitlines()] == ["ann", "ben", "cid"]
+    assert [line.count("\t") for line in out.splitlines()] == [1, 0, 1]
+    told = " ".join(told.split())
+    assert f"{inter}: A search may need 0.001 GB of memory, but the history of the user 'ben'" in (
+        told
+    )
+    assert "leave out its oldest items, use a smaller --width, or raise --max-memory." in told
+    assert beamlearn(*small, "--json") == 2
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [record["item"] is None for record in records] == [False, True, False]
+    assert (records[1]["confidence"], records[1]["nbest"]) == (None, [])
+    beamlearn("predict", trained / "run", "--text", "4", "--json")
+    alone = json.loads(capsys.readouterr().out)
+    assert alone["item"] == records[2]["item"]
+
+
+def test_a_wide_beam_needs_memory(trained, capsys):
+    wide = ["predict", trained / "run", "--text", "4", "--width", 2000, "--max-memory", 0.001]
+    assert beamlearn(*wide) == 2
+    assert "use a smaller --width" in one_sentence(capsys)
+
+
 def test_a_training_goes_on_and_starts_warm(trained, tmp_path, capsys):
     inter, ids = trained / "inter.json.gz", trained / "ids.json"
     files = ["--train", inter, "--ids", ids]

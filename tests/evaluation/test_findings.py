@@ -85,6 +85,8 @@ def test_what_a_verdict_says():
     assert "removes 8.0 % (± 1.0) of the avoidable cost of greedy search" in found.basis
     assert "decides before it has seen all of the input" in found.basis
     assert "expect no gain in accuracy" in judged(0.0).conclusion
+    # The default is another one in some tasks.
+    assert judged(0.0).conclusion.endswith("What joint gains beside likelihood is not predicted.")
     assert "may pay a little" in judged(0.03 / BLIND).conclusion
     assert "trained with a beam of 4" in judged(0.1, trained=4).conclusion
     assert judged(0.1, trained=4).sentences == (judged(0.1, trained=4).conclusion,)

@@ -80,6 +80,11 @@ def test_a_batch_is_cut_and_put_together_again(batch, count):
         assert shards.placed(numbers, len(batch)).tolist() == batch
 
 
+def test_several_numbers_of_an_example_come_shard_by_shard():
+    parts = {1: torch.tensor([4.0, 5.0]), 0: torch.tensor([1.0, 2.0, 3.0])}
+    assert Shards(2).placed(parts, size=3).tolist() == [1, 2, 3, 4, 5]
+
+
 def test_only_lists_can_be_cut():
     with pytest.raises(TypeError, match="list of examples to be cut into `shards`, got a Tensor"):
         Shards(2).cut(torch.zeros(3))

@@ -115,7 +115,8 @@ def predict(
         float | None,
         typer.Option(
             min=0,
-            help="Memory in GB that one sentence or source may need. Longer ones are refused.",
+            help="Memory in GB that one sentence, source or history may need. Longer ones are "
+            "refused.",
             show_default="most of what is free",
         ),
     ] = None,

@@ -64,7 +64,7 @@ class Verdict:
                 return (
                     "Training with the beam alone is probably not worth it: expect no gain in "
                     f"{self.metric.spoken}, give or take {self.points(self.give_or_take)}. What "
-                    "joint, the default, gains beside likelihood is not predicted."
+                    "joint gains beside likelihood is not predicted."
                 )
 
     @property

@@ -42,7 +42,7 @@ class Gradient:
         """
         incurred = self.incur(examples)
         self.optimizer.zero_grad()
-        value = differentiate(incurred.total, batch)
+        value = differentiate(incurred.total, incurred.owners if batch is None else batch)
         norm = clip_gradient(self.parameters, clip)
         if not isfinite(value + norm):
             alone = self._alone(examples)
@@ -55,13 +55,10 @@ class Gradient:
         return (self.incur(example).total for example in each)
 
 
-def differentiate(losses: Float[Tensor, " some"], batch: int | None = None) -> float:
-    """Compute the gradient of the losses over the size of their batch; return that quotient.
-
-    Without a size, the losses are those of the whole batch.
-    """
+def differentiate(losses: Float[Tensor, " some"], batch: int) -> float:
+    """Compute the gradient of the losses over the size of their batch; return that quotient."""
     check_differentiable(losses)
-    share = losses.sum() / (len(losses) if batch is None else batch)
+    share = losses.sum() / batch
     share.backward()
     return float(share.detach())
 

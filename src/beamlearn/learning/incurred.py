@@ -44,6 +44,8 @@ class Incurred:
     likelihoods: Float[Tensor, " batch"] | None
     weight: float | None
     """That of the losses, beside likelihoods."""
+    owners: int
+    """What the sum of the losses is divided by."""
 
     @property
     def total(self) -> Float[Tensor, " batch"]:
@@ -104,7 +106,7 @@ def incur(
         right = collect(width=1, strategy=Oracle(), oracle=oracle.right_path(space))
         likelihoods = right.losses(LIKELIHOOD, reduction)
         if weight == 0:
-            return Incurred(right, likelihoods, likelihoods, weight)
+            return Incurred(right, likelihoods, likelihoods, weight, space.owners)
     path = collect(width=width, strategy=strategy, final_width=final_width, oracle=oracle)
     losses = path.losses(loss, strategy.reduction or reduction)
-    return Incurred(path, losses, likelihoods, weight)
+    return Incurred(path, losses, likelihoods, weight, space.owners)

@@ -119,7 +119,8 @@ def learn(
     Both trajectories share what the scorer computes once per example, such as an encoding.
 
     `width` and `beam_weight` may be functions of the round (a curriculum). `reduction` adds up or
-    averages the losses along a trajectory; over the batch they are averaged. `clip` bounds the
+    averages the losses along a trajectory; over the batch they are averaged, or, where several
+    trajectories belong together, summed and divided by `owners` of the space. `clip` bounds the
     norm of the gradient; `scheduler` is stepped once a round. `first_round` is for resuming.
     `oracle` takes the place of the spaces' own, such as a `RolloutOracle` for any metric; the
     likelihood is still that of the right path.

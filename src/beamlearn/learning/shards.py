@@ -66,7 +66,12 @@ class Shards:
             yield
 
     def placed(self, parts: Mapping[int, Tensor], size: int) -> Tensor:
-        """The numbers of all shards that have examples, in the order of their batch."""
+        """The numbers of all shards that have examples, in the order of their batch.
+
+        Where an example has several numbers, shard after shard.
+        """
+        if sum(map(len, parts.values())) != size:
+            return torch.cat([parts[shard] for shard in sorted(parts)])
         first = next(iter(parts.values()))
         found = first.new_zeros(size)
         for shard, numbers in parts.items():

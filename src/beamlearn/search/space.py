@@ -57,6 +57,14 @@ class SearchSpace(ABC, Generic[Nodes]):
     def __len__(self) -> int:
         """The number of examples."""
 
+    @property
+    def owners(self) -> int:
+        """What the losses of a batch are divided by for an update: the number of examples.
+
+        Fewer, where several of them belong together, so that their losses add up.
+        """
+        return len(self)
+
     @abstractmethod
     def initial(self) -> Nodes:
         """The initial beams: one slot, which holds v_(0) of each example."""

@@ -49,6 +49,8 @@ class TrieSpace(SearchSpace[TrieNodes]):
     actions as a node of the beam has children at most, which is few near the leaves. A scorer finds
     the tokens in `nodes.children.tokens`, and gathers their numbers. What it needs to know of the
     examples can be kept in `inputs`. `names` are what people read for tokens, position by position.
+    If some examples belong together, as the targets of one user do, `owners` is the number of
+    users: an update then weighs all targets alike, in batches with many and with few of them.
 
     An output is an id. Its cost is the greatest relevance of the example's targets, less that of
     the output, which is 0 unless it is the id of a target; of items that share an id, the most
@@ -68,12 +70,18 @@ class TrieSpace(SearchSpace[TrieNodes]):
         inputs: Any = None,
         *,
         names: Sequence[Sequence[str]] | None = None,
+        owners: int | None = None,
     ) -> None:
+        self._owners = owners
         self.index, self.inputs, self.names = index, inputs, names
         self.relevance = [_relevance(*one, len(index)) for one in enumerate(targets)]
 
     def __len__(self) -> int:
         return len(self.relevance)
+
+    @property
+    def owners(self) -> int:
+        return len(self) if self._owners is None else self._owners
 
     def initial(self) -> TrieNodes:
         trie = self.index.trie

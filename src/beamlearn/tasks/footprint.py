@@ -1,6 +1,7 @@
 """Footprint: how much memory a search needs, so that one that has not enough never starts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from .settings import WordSettings
 from .task import PredictionRequest
@@ -29,19 +30,37 @@ def word_numbers(settings: WordSettings, encoder_size: int) -> int:
     return settings.word_size + affixes * settings.affix_size + 16 * encoder_size
 
 
+@dataclass(frozen=True)
+class Searched:
+    """What a search is for, as a refusal names it."""
+
+    place: str
+    """The file, with a line if it has one."""
+    what: str = "what begins on this line"
+    remedy: str = "split it"
+    """What to do if it is too long."""
+
+
 def fitting(
     needs: Sequence[int], places: Sequence[int], path: str, request: PredictionRequest
 ) -> list[int]:
     """Which searches there is memory for; the request hears of the others, by file and line."""
+    return affordable(needs, (Searched(f"{path}:{place}") for place in places), request)
+
+
+def affordable(
+    needs: Sequence[int], searched: Iterable[Searched], request: PredictionRequest
+) -> list[int]:
+    """Which searches there is memory for; the request hears of the others, by what they are for."""
     limit, found = request.memory, list[int]()
-    for number, (need, place) in enumerate(zip(needs, places, strict=True)):
+    for number, (need, one) in enumerate(zip(needs, searched, strict=True)):
         if limit is None or need <= limit:
             found.append(number)
             continue
         request.refuse(
-            f"{path}:{place}: A search may need {gigabytes(limit)} of memory, but what begins on "
-            f"this line is so long that it needs about {gigabytes(need)}; split it, use a smaller "
-            "`width`, or raise `max_memory`."
+            f"{one.place}: A search may need {gigabytes(limit)} of memory, but {one.what} is so "
+            f"long that it needs about {gigabytes(need)}; {one.remedy}, use a smaller `width`, or "
+            "raise `max_memory`."
         )
     return found
 

@@ -40,6 +40,33 @@ def test_a_batch_is_its_rows(ranker):
     assert torch.allclose(together, torch.cat([losses(ranker, [one]) for one in batch]), atol=1e-6)
 
 
+HISTORIES = [("1", "2"), ("4", "5", "6", "7", "8"), ("3", "2", "9")]
+
+
+def gradient(ranker, histories, **choices):
+    """What one update by likelihood is made of."""
+    ranker.scorer.eval()
+    batch = [ranker.encode(items, every=True) for items in histories]
+    still = torch.optim.SGD(ranker.scorer.parameters(), lr=0.0)
+    list(bl.learn([batch], ranker, ranker.scorer, still, loss="log_loss_neighbors", **choices))
+    return ranker.scorer.bias.grad.clone()
+
+
+LIKELY = {"strategy": "oracle", "width": 1}
+
+
+def test_all_targets_weigh_the_same(ranker):
+    """A user with many targets counts for as many, whatever the batch."""
+    together = gradient(ranker, HISTORIES, **LIKELY)
+    alone = [gradient(ranker, [items], **LIKELY) for items in HISTORIES]
+    assert torch.allclose(3 * together, sum(alone), atol=1e-6)
+
+
+def test_users_in_shards_give_the_same_update(ranker):
+    whole = gradient(ranker, HISTORIES, **LIKELY)
+    assert torch.allclose(whole, gradient(ranker, HISTORIES, **LIKELY, shards=2), atol=1e-6)
+
+
 def test_scores_are_log_probabilities_of_all_ids(ranker):
     ranker.scorer.eval()
     result = bl.beam_search(ranker.space([ranker.ahead(["1", "2"])]), ranker.scorer, width=40)
@@ -55,13 +82,15 @@ def test_every_parameter_learns(ranker):
         assert float(parameter.grad.abs().sum()) > 0, name
 
 
-def test_dropout_is_one_mask_for_all_hypotheses(ranker):
+def test_dropout_is_of_what_is_read(ranker):
+    """Hypotheses stay comparable: the probabilities of all ids add up to 1 in training, too."""
+    space = ranker.space([ranker.ahead(["1", "2"])])
     ranker.scorer.train()
-    space = ranker.space([ranker.ahead(["1", "2"])] * 2)
-    memory = ranker.scorer.start(space)
-    assert memory.dropped.shape == (2, 1, 8)
+    assert not torch.equal(ranker.scorer.start(space), ranker.scorer.start(space))
+    result = bl.beam_search(space, ranker.scorer, width=40)
+    assert float(result.nbest_scores.exp().sum()) == pytest.approx(1.0, abs=1e-5)
     ranker.scorer.eval()
-    assert ranker.scorer.start(space).dropped is None
+    assert torch.equal(ranker.scorer.start(space), ranker.scorer.start(space))
 
 
 def test_what_comes_before_decides(ranker):

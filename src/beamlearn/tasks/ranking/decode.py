@@ -7,6 +7,7 @@ import torch
 
 from ...search.beam_search import SearchResult
 from ..decoding import searched
+from ..footprint import NUMBER, footprint
 from .model import Ranker
 from .positions import RankingExample
 
@@ -42,6 +43,16 @@ def ranked(
     """Yield the number and the list of every history, batch by batch, short ones first."""
     for places, _, result in searched(ranker, examples, width, 1, batch_size, numbers):
         yield from zip(places, read_lists(ranker, result), strict=True)
+
+
+def needed(ranker: Ranker, example: RankingExample, width: int) -> int:
+    """About how many bytes it takes to rank the next items of a history.
+
+    Every hypothesis has a state, its gates, and a score for each token at a position.
+    """
+    size, steps = ranker.settings.size, ranker.ids.length
+    scored = width * (8 * size + 4 * max(map(len, ranker.ids.names)))
+    return footprint(len(example), 16 * size, steps, width) + NUMBER * scored
 
 
 def read_lists(ranker: Ranker, result: SearchResult) -> list[RankedIds]:

@@ -52,7 +52,7 @@ class Ranker:
         """The search space of a batch: a row for each place at which an item is to be found."""
         targets = [right for one in batch for right in one.targets]
         inputs = Positions.of(batch, self.device)
-        return TrieSpace(self.index, targets, inputs, names=self.ids.names)
+        return TrieSpace(self.index, targets, inputs, names=self.ids.names, owners=len(batch))
 
 
 def scorer_of(settings: RankerSettings, ids: ItemIds) -> RecurrentRanker:

@@ -1,6 +1,5 @@
 """A recurrent network that reads a history and scores the next token of an id."""
 
-from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import final
 
@@ -14,21 +13,13 @@ from ...search.trie_space import TrieNodes, TrieSpace
 from .positions import Positions
 
 
-@dataclass(frozen=True)
-class RankerMemory:
-    """The state of each hypothesis."""
-
-    hidden: Float[Tensor, "batch k size"]
-    dropped: Float[Tensor, "batch 1 size"] | None
-    """One dropout mask per example: its hypotheses stay comparable."""
-
-
 @final
 class RecurrentRanker(Scorer):
     """s(token) = v_token . state, with one set of vectors for each position of an id.
 
     A GRU reads the history; an item is the sum of its own vector and those of its tokens. Its
-    state is where another GRU begins, which writes the id.
+    state is where another GRU begins, which writes the id. Dropout is of what is read alone: the
+    hypotheses of an example stay comparable.
     """
 
     complete = True
@@ -56,27 +47,26 @@ class RecurrentRanker(Scorer):
         for table in (self.items, self.read, self.written, self.vectors):
             nn.init.normal_(table.weight, std=size**-0.5)
 
-    def start(self, space: TrieSpace) -> RankerMemory:
+    def start(self, space: TrieSpace) -> Float[Tensor, "batch 1 size"]:
         given: Positions = space.inputs
         tokens = self.tokens_of[given.histories]  # type: ignore[index]  # a buffer is a tensor
         vectors = self.items(given.histories) + self.read(tokens).sum(dim=-2)
         encoded, _ = self.encoder(self.dropout(vectors))
-        hidden = encoded[given.users, given.places - 1][:, None]
-        dropped = None
-        if self.training and self.dropout.p > 0:
-            dropped = self.dropout(torch.ones_like(hidden))
-        return RankerMemory(hidden, dropped)
+        hidden: Tensor = encoded[given.users, given.places - 1]
+        return hidden[:, None]
 
-    def score(self, memory: RankerMemory, nodes: TrieNodes) -> Float[Tensor, "batch k a"]:
+    def score(
+        self, memory: Float[Tensor, "batch k size"], nodes: TrieNodes
+    ) -> Float[Tensor, "batch k a"]:
         start = self.starts[nodes.depth]
         here = slice(start, start + self.sizes[nodes.depth])
-        hidden = memory.hidden if memory.dropped is None else memory.hidden * memory.dropped
-        scores = nn.functional.linear(hidden, self.vectors.weight[here], self.bias[here])
+        scores = nn.functional.linear(memory, self.vectors.weight[here], self.bias[here])
         return scores.gather(-1, nodes.children.tokens)
 
-    def advance(self, memory: RankerMemory, nodes: TrieNodes, move: Move) -> RankerMemory:
-        dropped = None if memory.dropped is None else move.keep(memory.dropped)
-        before = move.follow(memory.hidden)
+    def advance(
+        self, memory: Float[Tensor, "batch k size"], nodes: TrieNodes, move: Move
+    ) -> Float[Tensor, "batch m size"]:
+        before = move.follow(memory)
         tokens = self.written(nodes.tokens + self.starts[nodes.depth - 1])
-        after = self.decoder(tokens.flatten(0, 1), before.flatten(0, 1))
-        return replace(memory, hidden=after.view_as(before), dropped=dropped)
+        after: Tensor = self.decoder(tokens.flatten(0, 1), before.flatten(0, 1))
+        return after.view_as(before)

@@ -8,8 +8,9 @@ from ...data.json_lists import parse_lists
 from ...data.text import DataError
 from ...data.windows import Window
 from ..decoding import json_lines
+from ..footprint import Searched, affordable
 from ..task import Answering, PredictionRequest
-from .decode import RankedItem, items_of, ranked
+from .decode import RankedItem, items_of, needed, ranked
 from .histories import Histories, histories_of
 from .item_ids import ItemIds
 from .model import Ranker
@@ -32,7 +33,7 @@ class RankingAnswering(Answering):
 
     def answer(self, model: Ranker, window: Window, request: PredictionRequest) -> str:
         read = typed_histories if self.typed else file_histories
-        return predictions(model, read(window, model.ids), request)
+        return predictions(model, read(window, model.ids), window.name, request)
 
 
 def answering(opening: Window) -> RankingAnswering:
@@ -40,15 +41,23 @@ def answering(opening: Window) -> RankingAnswering:
     return RankingAnswering(not "".join(opening.shown()).lstrip("\ufeff \t\r\n").startswith("{"))
 
 
-def predictions(ranker: Ranker, given: Histories, request: PredictionRequest) -> str:
-    """What is written for some users."""
+def predictions(ranker: Ranker, given: Histories, name: str, request: PredictionRequest) -> str:
+    """What is written for some users of a file."""
     examples = [ranker.ahead(items) for items in given.items]
-    found = request.progress(ranked(ranker, examples, request.width), len(given), "ranking")
+    needs = [needed(ranker, one, request.width) for one in examples]
+    fits = affordable(needs, (history_of(user, name) for user in given.users), request)
+    lists = ranked(ranker, [examples[i] for i in fits], request.width, numbers=fits)
+    found = request.progress(lists, len(fits), "ranking")
     answers = {number: items_of(ranker, one, request.nbest) for number, one in found}
-    rows = [(user, answers[number]) for number, user in enumerate(given.users)]
+    rows = [(user, answers.get(number, [])) for number, user in enumerate(given.users)]
     if request.as_json:
         return json_lines(record(*row) for row in rows)
     return "".join(line for row in rows for line in lines(*row, listing=request.listing))
+
+
+def history_of(user: str, name: str) -> Searched:
+    """What a search is for, which is not on a line of its own."""
+    return Searched(name, f"the history of the user {user!r}", "leave out its oldest items")
 
 
 def file_histories(window: Window, ids: ItemIds) -> Histories:
@@ -79,17 +88,23 @@ def check_typed(items: Sequence[str], ids: ItemIds) -> None:
 
 
 def record(user: str, found: Sequence[RankedItem]) -> Mapping[str, Any]:
-    """What a ranker says of a user, as JSON has it."""
+    """What a ranker says of a user, as JSON has it; nothing: there was not enough memory."""
+    best = found[0] if found else None
     return {
         "user": user,
-        "item": found[0].item,
-        "confidence": found[0].probability,
+        "item": best and best.item,
+        "confidence": best and best.probability,
         "nbest": [vars(one) for one in found],
     }
 
 
 def lines(user: str, found: Sequence[RankedItem], *, listing: bool) -> Iterator[str]:
-    """User, tab and item; in a list also the score and the probability of each."""
+    """User, tab and item; in a list also the score and the probability of each.
+
+    A user that there was not enough memory for stands alone, without a tab.
+    """
+    if not found:
+        yield f"{user}\n"
     for one in found:
         numbers = [f"{one.score:.6f}", f"{one.probability:.6f}"] if listing else []
         yield "\t".join([user, one.item, *numbers]) + "\n"
