@@ -34,7 +34,7 @@ from beamlearn.tasks.tagging.space import HammingOracle, TaggingExample, Tagging
 
 PATH = RESULTS / "learning_to_search.json"
 BATCH, PER_BEAM = 16, 6
-Sentences = tuple[list[list[str]], list[list[str]]]
+Sentences = tuple[Sequence[list[str]], Sequence[list[str]]]
 
 
 class Misled:
