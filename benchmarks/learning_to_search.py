@@ -127,7 +127,7 @@ def train_vw(train: Sentences, dev: Sentences, cell: tuple[str, str], epochs: in
     names = {tag: n for n, tag in enumerate(sorted({t for row in train[1] for t in row}), 1)}
     names |= {tag: 1 for row in dev[1] for tag in row if tag not in names}
     roll_in, roll_out = cell
-    policy = {"reference": "oracle", "mixture": "mix_per_roll", "learned": "learn"}
+    policy = {"reference": "oracle", "mixture": "mix_per_state", "learned": "learn"}
     settings = (
         f"--search {len(set(names.values()))} --search_task sequence --search_history_length 2 "
         f"--search_rollin {policy[roll_in]} --search_rollout {policy[roll_out]} -b 20"

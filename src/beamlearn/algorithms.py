@@ -170,8 +170,9 @@ def lols(roll_in: str, roll_out: str) -> Algorithm:
         1,
         LOLS,
         f"not in the paper; as a row: roll-in {roll_in}, roll-out {roll_out}, upper bound, k = 1",
-        "The original turns costs into cost-sensitive classification, and takes one step of an "
-        "example; the row has a convex bound of the cost, at all steps.",
+        "The original turns costs into cost-sensitive classification; the row has a convex bound "
+        "of the cost. The original draws who rolls out for each action; the row for each beam, so "
+        "that its actions are compared by the same policy.",
         out=ROLL_OUT[roll_out],
         table=2,
     )

@@ -29,7 +29,7 @@ class RolloutOracle(Oracle):
 
     The cost of a neighbor is `cost(input, output)` of the output that is reached from it, action by
     action: by the learned policy, by the reference, which takes the cheapest action of another
-    oracle, or (a number) by either, with that probability of the reference for each roll-out.
+    oracle, or (a number) by either, with that probability of the reference for each beam.
     Without a `cost`, outputs cost what the reference says.
 
     Only the `per_beam` best-scored neighbors of a beam are rolled out, and the one that the
@@ -230,10 +230,15 @@ class Rollouts(Oracle):
         return None if self.guide is None else self.guide.costs(memory.guide, beam.nodes)
 
     def _coins(self, there: Bool[Tensor, "batch m"]) -> Bool[Tensor, "batch m"]:
-        """Which roll-outs the reference takes to their ends."""
+        """Which roll-outs the reference takes to their ends: all from a beam, or none.
+
+        Costs that are compared come from the same policy; otherwise most of their difference is
+        that between the policies.
+        """
         if self.rule.beta in (0, 1):
             return torch.full_like(there, self.rule.beta == 1)
-        return self._uniform(there.shape, there.device) < self.rule.beta
+        coins = self._uniform((len(there), 1), there.device) < self.rule.beta
+        return coins.expand_as(there)
 
     def _uniform(self, shape: tuple[int, ...], device: torch.device) -> Float[Tensor, "..."]:
         """Random numbers from the generator of the trajectory."""
