@@ -39,8 +39,7 @@ class Files(Settings):
     limit: int | None = Field(default=None, ge=1)
     """Number of training sentences to use, from the start of the file. (default: all)"""
     cache: Literal["auto", "always", "never"] = "auto"
-    """Whether to keep the training sentences or pairs in files beside the run, not in memory.
-    Auto: if the training file is large."""
+    """Whether to keep training data in files beside the run. Auto: if its file is large."""
 
 
 Tokenizer = Literal["auto", "blanks", "words", "characters"]
