@@ -14,6 +14,7 @@ import beamlearn as bl
 PUBLIC = {
     "ALGORITHMS",
     "Algorithm",
+    "Automaton",
     "Average",
     "BestOnValidation",
     "BruteForceOracle",
@@ -21,6 +22,8 @@ PUBLIC = {
     "BeamTagger",
     "BeamTransducer",
     "Certificate",
+    "ConstrainedSpace",
+    "Constraint",
     "Evaluation",
     "Expansion",
     "Finish",
