@@ -55,13 +55,19 @@ class Automaton(Constraint):
 
     @classmethod
     def from_regex(
-        cls, pattern: str, symbols: Sequence[str], *, words: bool = False
+        cls,
+        pattern: str,
+        symbols: Sequence[str],
+        *,
+        words: bool = False,
+        first: Sequence[str] | None = None,
     ) -> "Automaton":
         """The outputs whose text matches a regular expression, as `re.fullmatch` would say.
 
         Action i appends `symbols[i]` to the text; an empty symbol is never legal. The pattern has
         characters, `.`, classes, groups, `|`, `*`, `+`, `?` and `{m,n}`. With `words`, its letters
-        are whole symbols with spaces between them, as in `DET (ADJ|NOUN)* NOUN`.
+        are whole symbols with spaces between them, as in `DET (ADJ|NOUN)* NOUN`. Where symbols have
+        another text at the beginning of an output, that is `first`.
 
         >>> plural = Automaton.from_regex("a(n|na)*s", ["a", "an", "na", "nas", "s"])
         >>> plural.accepts([1, 3]), plural.accepts([0, 0])
@@ -69,13 +75,13 @@ class Automaton(Constraint):
         >>> Automaton.from_regex("DET? NOUN+", ["NOUN", "DET"], words=True).accepts([1, 0, 0])
         True
         """
-        alphabet = Words.of(symbols) if words else Characters.of(symbols)
+        alphabet = Words.of(symbols) if words else Characters.of([*symbols, *(first or ())])
         machine = machine_of(pattern, alphabet)
-        table = torch.tensor(machine.table)[:, machine.kinds]
+        table, accepting = torch.tensor(machine.table)[:, machine.kinds], machine.accepting
         if not words:
-            table = spelled(table, alphabet.numbers, symbols)
+            table, accepting = spelled(table, accepting, alphabet.numbers, symbols, first)
         try:
-            return cls(table, machine.accepting)
+            return cls(table, accepting)
         except NoOutputError as error:
             raise PatternError(
                 "`pattern` must match an output that can be written with the symbols there are, "
@@ -92,13 +98,10 @@ class Automaton(Constraint):
         (True, False)
         """
         types = ["", *dict.fromkeys(tag[2:] for tag in tags if tag[2:])]
-        table = [
-            [
-                NOWHERE if tag[:1] == "I" and tag[2:] != open else types.index(tag[2:])
-                for tag in tags
-            ]
-            for open in types
-        ]
+        after = torch.tensor([types.index(tag[2:]) for tag in tags])
+        inside = torch.tensor([tag.startswith("I-") for tag in tags])
+        elsewhere = torch.arange(len(types))[:, None] != after
+        table = after.repeat(len(types), 1).masked_fill(inside & elsewhere, NOWHERE)
         return cls(table, range(len(types)))
 
     @property

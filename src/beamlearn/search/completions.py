@@ -13,7 +13,8 @@ def edges_of(next: Int[Tensor, "states kinds"]) -> Int[Tensor, "edges 2"]:
     """Each pair of a state and one that can follow it, once."""
     states = torch.arange(len(next), device=next.device)[:, None].expand_as(next)
     pairs = torch.stack([states, next], dim=-1)[next >= 0]
-    return pairs.unique(dim=0)
+    found: Tensor = torch.unique(pairs, dim=0)
+    return found
 
 
 @final

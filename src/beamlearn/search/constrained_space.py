@@ -124,6 +124,11 @@ class ConstrainedSpace(SearchSpace[ConstrainedNodes[Inner]]):
             )
 
 
+def restricted(space: SearchSpace[Any], constraint: Constraint | None) -> SearchSpace[Any]:
+    """The space with a constraint, or without one as it is."""
+    return space if constraint is None else ConstrainedSpace(space, constraint)
+
+
 @final
 class ConstrainedOracle(Oracle):
     """The completion costs of the space inside, which may be lower than those of what is left."""

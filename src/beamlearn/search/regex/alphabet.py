@@ -1,12 +1,13 @@
 """Alphabets: which letters a pattern can name, and how."""
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import final
 
-from ...check import quoted
+from ...check import UsageError, quoted
 from .pattern import SPECIAL, Pattern
 
 CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
@@ -45,8 +46,8 @@ class Alphabet(ABC):
 
     @cached_property
     def all(self) -> frozenset[int]:
-        """Every letter."""
-        return frozenset(self.numbers.values())
+        """Every letter; an empty one is none."""
+        return frozenset(number for letter, number in self.numbers.items() if letter)
 
     def known(self, letter: str, pattern: Pattern, place: int) -> frozenset[int]:
         """The number of a letter that there must be."""
@@ -150,7 +151,12 @@ class Words(Alphabet):
 
     @classmethod
     def of(cls, symbols: Sequence[str]) -> "Words":
-        """The symbols by their places."""
+        """The symbols by their places, which must be different."""
+        if len(set(symbols)) < len(symbols):
+            twice = next(symbol for symbol, count in Counter(symbols).items() if count > 1)
+            raise UsageError(
+                f"`symbols` must be different where patterns name them, got {quoted(twice)} twice."
+            )
         return cls({symbol: number for number, symbol in enumerate(symbols)})
 
     @property

@@ -83,8 +83,9 @@ class Parser:
             )
         if here in ("^", "$"):
             raise pattern.wrong(
-                f"{here} is not needed, as whole outputs are matched", "leave it out, or put a backslash before it",
-            )  # fmt: skip
+                f"{here} is not needed, as whole outputs are matched",
+                "leave it out, or put a backslash before it",
+            )
         if here in ("]", "}"):
             raise pattern.wrong(f"a {here} has no beginning", "put a backslash before it")
         if pattern.skip("("):
