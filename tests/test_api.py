@@ -53,6 +53,7 @@ PUBLIC = {
     "Scorer",
     "SearchResult",
     "SearchSpace",
+    "StepsLeft",
     "Task",
     "Trajectory",
     "TrieNodes",

@@ -55,6 +55,7 @@ from .search.space import Expansion as Expansion
 from .search.space import Finish as Finish
 from .search.space import NumberedSpace as NumberedSpace
 from .search.space import SearchSpace as SearchSpace
+from .search.steps_left import StepsLeft as StepsLeft
 from .search.stochastic_beam_search import stochastic_beam_search as stochastic_beam_search
 from .search.trie_space import TrieNodes as TrieNodes
 from .search.trie_space import TrieSpace as TrieSpace

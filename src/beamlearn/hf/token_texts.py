@@ -37,7 +37,8 @@ class TokenTexts:
     def of(cls, tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> "TokenTexts":
         """Decode every token alone, and after itself."""
         rules = plain_rules_of(model, 1)
-        silent = TokenSymbols(tokenizer, rules.vocabulary).silent | {*rules.ends}
+        silent = {*TokenSymbols(tokenizer, rules.vocabulary).silent, *tokenizer.all_special_ids}
+        silent |= {*rules.ends}
         spoken = [number for number in range(rules.vocabulary) if number not in silent]
         once, twice = (
             tokenizer.batch_decode(

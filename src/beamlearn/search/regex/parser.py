@@ -4,7 +4,7 @@ from .alphabet import Alphabet
 from .pattern import Pattern, PatternError
 from .syntax import InTurn, Letter, OneOf, Repeated, Syntax
 
-DEEPEST = 100
+DEEPEST = 30
 """How many groups may stand in each other."""
 QUANTIFIERS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
