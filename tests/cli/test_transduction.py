@@ -523,7 +523,6 @@ def test_a_pattern_that_some_sources_have_no_room_for(trained, lines, capsys):
 
 def test_another_pattern_is_another_run(trained, tmp_path, capsys):
     path, out = tmp_path / "in.txt", tmp_path / "out.tsv"
-    path.write_text("abc\nno\ta\tb\x00\n", encoding="utf-8")
     path.write_bytes(b"abc\n" * 3 + b"\xff\n")
     asked = ["predict", trained, path, "-o", out, "--window", 1]
     assert beamlearn(*asked, "--pattern", "a b") != 0

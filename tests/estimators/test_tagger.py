@@ -665,9 +665,9 @@ def test_folders_of_earlier_versions(context, ahead, tmp_path):
 
 
 def test_labels_that_match_a_pattern():
-    X = [["the", "dog", "barks"], ["dogs", "bark"]] * 5
+    sentences = [["the", "dog", "barks"], ["dogs", "bark"]] * 5
     y = [["D", "N", "V"], ["N", "V"]] * 5
-    tagger = BeamTagger(width=2, epochs=1, min_count=1, history_size=8).fit(X, y)
+    tagger = BeamTagger(width=2, epochs=1, min_count=1, history_size=8).fit(sentences, y)
     found = tagger.predict_matching([["the", "dog", "barks"], ["dogs"]], "V* [D N]", width=3)
     assert [len(labels) for labels in found] == [3, 1]
     assert all(labels[:-1] == ["V"] * (len(labels) - 1) for labels in found)

@@ -229,6 +229,6 @@ def test_cross_validation():
 
 
 def test_outputs_that_match_a_pattern():
-    X, y = ["one", "two"] * 4, ["1", "22"] * 4
-    transducer = BeamTransducer(width=2, epochs=1, size=8, batch_size=2).fit(X, y)
+    sources, y = ["one", "two"] * 4, ["1", "22"] * 4
+    transducer = BeamTransducer(width=2, epochs=1, size=8, batch_size=2).fit(sources, y)
     assert transducer.predict_matching(["one", "two", ""], "12{2}") == ["122"] * 3

@@ -59,8 +59,9 @@ def walked(automaton, prefix, left=None):
     for place, action in enumerate(prefix):
         now = None if left is None else StepsLeft(*(torch.tensor([n - place]) for n in left))
         reached = reached and bool(automaton.legal(state, now)[0, 0, action])
-        move = bl.Move(None, torch.zeros(1, 1, dtype=torch.long), torch.tensor([[action]]),
-                       torch.zeros(1, 1, dtype=torch.bool), torch.zeros(1, 1, dtype=torch.bool))  # fmt: skip
+        taken = torch.tensor([[action]])
+        none = torch.zeros_like(taken, dtype=torch.bool)
+        move = bl.Move(None, torch.zeros_like(taken), taken, stays=none, finished=none)
         state = automaton.advance(state, move)
     rest = None if left is None else StepsLeft(*(torch.tensor([n - len(prefix)]) for n in left))
     return reached, automaton.legal(state, rest)[0, 0], automaton.final(state)[0, 0]
@@ -204,7 +205,8 @@ def test_words_with_marks():
 
 def test_an_empty_word_is_nothing():
     automaton = bl.Automaton.from_regex(".+", ["", "x"], words=True)
-    assert automaton.accepts([1]) and not automaton.accepts([0])
+    assert automaton.accepts([1])
+    assert not automaton.accepts([0])
 
 
 def test_bio_is_that_of_spans():

@@ -154,11 +154,12 @@ class Automaton(Constraint):
             possible = self._completions.possible(left.after_one())
             rows = torch.arange(len(state), device=state.device)[:, None, None]
             found = found & possible[rows, after]
-        return found[..., self.kinds]
+        return found.index_select(-1, self.kinds)
 
     def final(self, state: Int[Tensor, "batch k"]) -> Bool[Tensor, "batch k a"]:
         after = self.next[state]
-        return (self.accepting[after] & (after != NOWHERE))[..., self.kinds]
+        found = self.accepting[after] & (after != NOWHERE)
+        return found.index_select(-1, self.kinds)
 
     def advance(self, state: Int[Tensor, "before slots"], move: Move) -> Int[Tensor, "batch k"]:
         after = self.next[move.follow(state), self.kinds[move.actions]]
