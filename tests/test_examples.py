@@ -45,6 +45,27 @@ def test_any_metric(capsys):
 
 
 @pytest.mark.usefixtures("no_shape_checks")
+def test_constraints(capsys):
+    printed = run("11_constraints.py", capsys)
+    dates = [line.split("%")[1].strip() for line in printed.splitlines() if "%" in line]
+    assert len(set(dates)) == 4
+    assert all(date.startswith("20") and len(date) == 10 for date in dates)
+    assert "O B-LOC I-LOC is a sentence with one place." in printed
+    assert "B-LOC O B-LOC is not a sentence with one place." in printed
+
+
+@pytest.mark.usefixtures("no_shape_checks")
+def test_the_page_on_constraints_works_as_printed(capsys):
+    names = {}
+    for code in blocks("docs/constraints.md"):
+        exec(compile(code, "constraints.md", "exec"), names)
+    page = (EXAMPLES.parent / "docs" / "constraints.md").read_text(encoding="utf-8")
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 4
+    assert all(f"    {line}\n" in page for line in printed)
+
+
+@pytest.mark.usefixtures("no_shape_checks")
 def test_stochastic_beams(capsys):
     """All estimates are about right, and more different walks make them better."""
     printed = run("09_stochastic_beams.py", capsys)

@@ -27,6 +27,7 @@ from .learning.optimizers import FollowTheLeader as FollowTheLeader
 from .learning.optimizers import ProjectedGradient as ProjectedGradient
 from .learning.trajectory import Trajectory as Trajectory
 from .losses import baselines as baselines
+from .search.automaton import Automaton as Automaton
 from .search.beam_search import Hypothesis as Hypothesis
 from .search.beam_search import SearchResult as SearchResult
 from .search.beam_search import beam_search as beam_search
@@ -34,6 +35,8 @@ from .search.beam_search import exhaustive_search as exhaustive_search
 from .search.brute_force import BruteForceOracle as BruteForceOracle
 from .search.check_oracle import OracleCheck as OracleCheck
 from .search.check_oracle import check_oracle as check_oracle
+from .search.constrained_space import ConstrainedSpace as ConstrainedSpace
+from .search.constraint import Constraint as Constraint
 from .search.graph import GraphSpace as GraphSpace
 from .search.graph import GraphTask as GraphTask
 from .search.item_index import ItemIndex as ItemIndex
@@ -52,6 +55,7 @@ from .search.space import Expansion as Expansion
 from .search.space import Finish as Finish
 from .search.space import NumberedSpace as NumberedSpace
 from .search.space import SearchSpace as SearchSpace
+from .search.steps_left import StepsLeft as StepsLeft
 from .search.stochastic_beam_search import stochastic_beam_search as stochastic_beam_search
 from .search.trie_space import TrieNodes as TrieNodes
 from .search.trie_space import TrieSpace as TrieSpace

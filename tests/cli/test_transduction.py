@@ -482,3 +482,49 @@ def test_a_metric_that_fails_is_named_with_its_example(tmp_path, capsys, monkeyp
     monkeypatch.syspath_prepend(tmp_path)
     assert train(tmp_path, "--cost", "rollout:failing:cost", "--beam-start", 0) == 2
     assert "--cost failed (ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_outputs_match_a_pattern(trained, lines, tmp_path, capsys):
+    import re
+
+    out = tmp_path / "out.tsv"
+    pattern = ["--pattern", "(a|k)+ b?"]
+    assert beamlearn("predict", trained, lines, "-o", out, "--nbest", 2, *pattern) == 0
+    found = [line.split("\t")[1] for line in out.read_text(encoding="utf-8").splitlines()]
+    assert found
+    assert all(re.fullmatch("[ak]( [ak])*( b)?", output) for output in found)
+    assert beamlearn("predict", trained, lines, "--sample", 3, *pattern) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert all(
+        re.fullmatch("[ak]( [ak])*( b)?", way["output"]) for row in rows for way in row["sample"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("pattern", "sentence"),
+    [
+        ("(a", "--pattern must be a regular expression over the symbols of outputs, got '(a', "),
+        ("q", "where 'q' is no symbol of outputs at character 1; name one that occurs in them."),
+    ],
+)
+def test_a_bad_pattern(trained, lines, capsys, pattern, sentence):
+    assert beamlearn("predict", trained, lines, "--pattern", pattern) == 2
+    assert sentence in one_sentence(capsys)
+
+
+def test_a_pattern_that_some_sources_have_no_room_for(trained, lines, capsys):
+    """They are named, and the others are answered."""
+    assert beamlearn("predict", trained, lines, "--pattern", "a{6}") == 2
+    told = capsys.readouterr()
+    assert "abc\ta a a a a a\n" in told.out
+    shown = " ".join(told.err.split())
+    assert ":2: The output may have 4 tokens, but the shortest one that matches --pattern" in shown
+
+
+def test_another_pattern_is_another_run(trained, tmp_path, capsys):
+    path, out = tmp_path / "in.txt", tmp_path / "out.tsv"
+    path.write_bytes(b"abc\n" * 3 + b"\xff\n")
+    asked = ["predict", trained, path, "-o", out, "--window", 1]
+    assert beamlearn(*asked, "--pattern", "a b") != 0
+    assert beamlearn(*asked, "--pattern", "a", "--resume") != 0
+    assert "pattern" in one_sentence(capsys)

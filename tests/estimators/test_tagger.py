@@ -662,3 +662,13 @@ def test_folders_of_earlier_versions(context, ahead, tmp_path):
     assert loaded._fitted.experiment.tagger.ahead == ahead
     assert same_weights(loaded, fitted)
     assert loaded.predict(X) == fitted.predict(X)
+
+
+def test_labels_that_match_a_pattern():
+    sentences = [["the", "dog", "barks"], ["dogs", "bark"]] * 5
+    y = [["D", "N", "V"], ["N", "V"]] * 5
+    tagger = BeamTagger(width=2, epochs=1, min_count=1, history_size=8).fit(sentences, y)
+    found = tagger.predict_matching([["the", "dog", "barks"], ["dogs"]], "V* [D N]", width=3)
+    assert [len(labels) for labels in found] == [3, 1]
+    assert all(labels[:-1] == ["V"] * (len(labels) - 1) for labels in found)
+    assert all(labels[-1] in "DN" for labels in found)

@@ -226,3 +226,9 @@ def test_cross_validation():
     scores = selection.cross_val_score(tiny(epochs=1), X[:6], Y[:6], cv=2)
     assert len(scores) == 2
     assert all(0 <= score <= 1 for score in scores)
+
+
+def test_outputs_that_match_a_pattern():
+    sources, y = ["one", "two"] * 4, ["1", "22"] * 4
+    transducer = BeamTransducer(width=2, epochs=1, size=8, batch_size=2).fit(sources, y)
+    assert transducer.predict_matching(["one", "two", ""], "12{2}") == ["122"] * 3

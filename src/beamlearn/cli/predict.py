@@ -124,6 +124,14 @@ def predict(
         str | None,
         typer.Option(help="Tagging: column to write the tags to.", show_default="as in training"),
     ] = None,
+    pattern: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REGEX",
+            help="Transduction: only outputs that match a regular expression over their "
+            "characters, or over their words with spaces between them.",
+        ),
+    ] = None,
     policy: PolicyName = None,
     mixture: Mixture = False,
     device: Device = "cpu",
@@ -159,6 +167,8 @@ def predict(
     beamlearn predict runs/pos huge.conllu -o tagged.conllu --part 3/16
 
     beamlearn predict runs/g2p words.txt --sample 10 --seed 1 -o samples.jsonl
+
+    beamlearn predict runs/dates texts.txt --pattern '[0-9]{4}-[0-9]{2}-[0-9]{2}'
     """
     from .jobs import predict as job  # loads torch
 
@@ -177,7 +187,7 @@ def predict(
         flush=flush,
         window=window,
         max_memory=max_memory,
-        options={"layout": layout, "column": column, "tokenizer": tokenizer},
+        options={"layout": layout, "column": column, "tokenizer": tokenizer, "pattern": pattern},
         policy=policy_of(policy, mixture),
         device=device,
         threads=threads,

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..search.automaton import Automaton
 from ..tasks.decoding import in_order
 from ..tasks.lists import Lists, words_of
 from ..tasks.tagging.decode import Tagged, Tagging, label_shares, tag
@@ -119,6 +120,17 @@ class BeamTagger(BeamEstimator[Lists, Lists, list[str], Tagged, TaggingReport]):
         ('D', 'N')
         """
         return TaggingStream(self._require().model, self._beam(width))
+
+    def predict_matching(self, X: Lists, pattern: str, width: int | None = None) -> list[list[str]]:
+        """The best labels for each sentence that match a regular expression.
+
+        The letters of the pattern are labels, with spaces between them: `O* B-LOC I-LOC* O*` allows
+        sentences with one place. `width` is `width_` unless given.
+        """
+        model, sentences = self._require().model, words_of(X, "X")
+        allowed = Automaton.from_regex(pattern, model.lexicon.tags, words=True).to(self.device)
+        found = in_order(tag(model, sentences, self._beam(width), constraint=allowed))
+        return [self._output(one.nbest[0]) for one in found]
 
     def score(self, X: Lists, y: Lists) -> float:
         """The share of words that get their right label."""

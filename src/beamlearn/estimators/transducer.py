@@ -8,6 +8,7 @@ from ..tasks.decoding import in_order
 from ..tasks.task import TaskSpec
 from ..tasks.transduction.decode import Transduced, Transduction, transduce
 from ..tasks.transduction.lists import References, Texts, pairs_of, texts_of
+from ..tasks.transduction.matching import matching
 from ..tasks.transduction.pairs import Pairs
 from ..tasks.transduction.report import TransductionReport, compared
 from ..tasks.transduction.settings import TransducerSettings
@@ -68,6 +69,17 @@ class BeamTransducer(BeamEstimator[Texts, References, str, Transduced, Transduct
     def predict_confidence(self, X: Texts, width: int | None = None) -> list[float]:
         """For each output of `predict`, its share of the final beam."""
         return [found.confidence for found in self._decode(X, self._beam(width), 1)]
+
+    def predict_matching(self, X: Texts, pattern: str, width: int | None = None) -> list[str]:
+        """The best output for each string that matches a regular expression.
+
+        Its letters are the tokens of outputs: characters, or words with spaces between them.
+        `width` is `width_` unless given.
+        """
+        model, sources = self._require().model, texts_of(X, "X")
+        allowed = matching(model, pattern)
+        found = in_order(transduce(model, sources, self._beam(width), constraint=allowed))
+        return [self._output(one.nbest[0]) for one in found]
 
     def score(self, X: Texts, y: References) -> float:
         """The share of outputs that are wholly right."""

@@ -26,6 +26,7 @@ from .scorer import HuggingFaceScorer as HuggingFaceScorer
 from .search import Generated as Generated
 from .search import beam_search as beam_search
 from .space import HuggingFaceSpace as HuggingFaceSpace
+from .token_texts import TokenTexts as TokenTexts
 from .trainable_scorer import TrainableScorer as TrainableScorer
 from .trainer import BeamSeq2SeqTrainer as BeamSeq2SeqTrainer
 from .trainer import BeamTrainer as BeamTrainer

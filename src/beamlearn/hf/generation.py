@@ -20,6 +20,7 @@ from transformers.generation.utils import (
 )
 
 from ..search.beam_search import SearchResult
+from ..search.constraint import Constraint
 from .modes import evaluating
 from .prepared_search import PreparedSearch, prepare_search
 from .search import search
@@ -58,6 +59,7 @@ def generate(
     stopping_criteria: StoppingCriteriaList,
     generation_config: GenerationConfig,
     must_contain: Sequence[Sequence[int]] | None = None,
+    constraint: Constraint | None = None,
     **inputs: Any,
 ) -> Int[Tensor, "found longest"] | BeamEncoderDecoderOutput | BeamDecoderOnlyOutput:
     """Search for `model.generate(..., custom_generate=hf.generate)`, with `num_beams` as width.
@@ -68,8 +70,8 @@ def generate(
     outputs and their probabilities, and with `output_scores=True` the `token_scores`. It has no
     `scores` of tokens that were not chosen, no `beam_indices` and no cache.
 
-    The search is that of `hf.beam_search`, and the same settings are refused. `must_contain` may
-    be passed to `model.generate`.
+    The search is that of `hf.beam_search`, and the same settings are refused. `must_contain`
+    and `constraint` may be passed to `model.generate`.
 
     transformers hands no tokenizer to custom searches: in place of `stop_strings`, pass
     `stopping_criteria=[StopStringCriteria(tokenizer, strings)]`.
@@ -93,10 +95,9 @@ def generate(
     width = config.num_beams or 1
     parts = (logits_processor, stopping_criteria, config, inputs)
     with evaluating(model), torch.no_grad():
-        ready = prepare_search(
-            model, input_ids, *parts, copies=width, by_rules=must_contain is None
-        )
-        result = search(ready, width, must_contain=must_contain)
+        by_rules = must_contain is None and constraint is None
+        ready = prepare_search(model, input_ids, *parts, copies=width, by_rules=by_rules)
+        result = search(ready, width, must_contain=must_contain, constraint=constraint)
     returned = config.num_return_sequences or 1
     sequences = _sequences(ready, result, returned)
     if not config.return_dict_in_generate:

@@ -14,7 +14,10 @@ from transformers import (
     StoppingCriteria,
 )
 
+from ..check import UsageError
 from ..search.beam_search import SearchResult
+from ..search.constrained_space import restricted
+from ..search.constraint import Constraint
 from ..search.pooled_search import EarlyStopping, pooled_search
 from .ask_generate import ask_generate
 from .modes import evaluating
@@ -55,6 +58,7 @@ def beam_search(
     prefix_allowed_tokens_fn: Callable[[int, Tensor], list[int]] | None = None,
     tokenizer: PreTrainedTokenizerBase | None = None,
     must_contain: Sequence[Sequence[int]] | None = None,
+    constraint: Constraint | None = None,
     **settings: Any,
 ) -> Generated:
     """Find what `model.generate(num_beams=width, do_sample=False)` finds.
@@ -76,7 +80,9 @@ def beam_search(
     and the message says why.
 
     With `must_contain`, phrases of token ids, every output contains all of them. The beam then
-    has `width` hypotheses for each number of tokens that they still lack.
+    has `width` hypotheses for each number of tokens that they still lack. With a `constraint` over
+    token ids, such as `hf.TokenTexts` makes from patterns, every output is one that it allows, up
+    to an end token within the limit. Log-probabilities stay those of the model.
 
     The two differ by design in this:
 
@@ -119,7 +125,7 @@ def beam_search(
             model,
             input_ids,
             attention_mask,
-            by_rules=must_contain is None,
+            by_rules=must_contain is None and constraint is None,
             max_new_tokens=max_new_tokens,
             logits_processor=logits_processor,
             stopping_criteria=stopping_criteria,
@@ -127,7 +133,9 @@ def beam_search(
             tokenizer=tokenizer,
             **settings,
         )
-        result = search(ready, width, length_penalty, early_stopping, must_contain)
+        result = search(
+            ready, width, length_penalty, early_stopping, must_contain, constraint=constraint
+        )
     return generated(ready, result)
 
 
@@ -139,6 +147,7 @@ def search(
     must_contain: Sequence[Sequence[int]] | None = None,
     *,
     greedy: bool | None = None,
+    constraint: Constraint | None = None,
 ) -> SearchResult:
     """Search what was prepared; what is None is as its config says.
 
@@ -150,14 +159,16 @@ def search(
     if early_stopping is None:
         early_stopping = config.early_stopping or False
     scorer = HuggingFaceScorer(ready.model, length_power=length_penalty)
-    if ready.plain and must_contain is None:
+    if constraint is not None:
+        _check_alone(ready, must_contain)
+    if ready.plain and must_contain is None and constraint is None:
         return pooled_search(space, scorer, width, early_stopping=early_stopping)
     if greedy is None:
         greedy = width == 1 and must_contain is None
     phrases = None if must_contain is None else _phrases(ready, must_contain)
     written = WrittenSpace(space, phrases)
     return pooled_search(
-        written,
+        restricted(written, constraint),
         ProcessedScorer(scorer, ready.processors, width, len(space), greedy=greedy),
         width,
         early_stopping=early_stopping,
@@ -177,6 +188,16 @@ def generated(ready: PreparedSearch, result: SearchResult) -> Generated:
     prompts = prompts[:, None].expand(-1, tokens.shape[1], -1)
     scores = result.nbest_scores.masked_fill(~result.nbest_mask, -torch.inf)
     return Generated(torch.cat([prompts, tokens], dim=-1), scores, result)
+
+
+def _check_alone(ready: PreparedSearch, must_contain: Sequence[Sequence[int]] | None) -> None:
+    """Refuse what would end outputs that the constraint does not allow, or leave none."""
+    if ready.criteria or must_contain is not None:
+        other = "stopping criteria" if ready.criteria else "`must_contain`"
+        raise UsageError(
+            f"`constraint` alone must decide what an output has and where it ends, got {other}, "
+            "too; leave one of them out."
+        )
 
 
 def _phrases(ready: PreparedSearch, must_contain: Sequence[Sequence[int]]) -> Phrases:

@@ -11,6 +11,7 @@ from torch import Tensor
 from ..search.neighbors import Move
 from ..search.oracle import Oracle
 from ..search.space import Expansion, Finish, SearchSpace
+from ..search.steps_left import StepsLeft
 from ..tasks.transduction.space import TransductionPosition
 from .rules import Rules
 
@@ -91,6 +92,11 @@ class HuggingFaceSpace(SearchSpace[TransductionPosition]):
 
     def advance(self, nodes: TransductionPosition, move: Move) -> TransductionPosition:
         return TransductionPosition(move.keep(nodes.examples), nodes.length + 1)
+
+    def steps_left(self, nodes: TransductionPosition) -> StepsLeft:
+        """As many tokens as the limit allows; without an end token, no fewer either."""
+        most = self.limits[nodes.examples] - nodes.length
+        return StepsLeft(torch.ones_like(most) if self.rules.ends else most, most)
 
     def outputs(self, examples: Sequence[int], actions: Sequence[Sequence[int]]) -> list[list[int]]:
         """Token ids, the one that ended the output included."""

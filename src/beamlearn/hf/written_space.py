@@ -11,6 +11,7 @@ from transformers import StoppingCriteriaList
 
 from ..search.neighbors import Move
 from ..search.space import Expansion, SearchSpace
+from ..search.steps_left import StepsLeft
 from ..tasks.transduction.space import TransductionPosition
 from .phrases import Phrases
 from .space import HuggingFaceSpace
@@ -76,6 +77,9 @@ class WrittenSpace(SearchSpace[Written]):
             move.stays,
             progress,
         )
+
+    def steps_left(self, nodes: Written) -> StepsLeft:
+        return self.inner.steps_left(nodes.position)
 
     def outputs(self, examples: Sequence[int], actions: Sequence[Sequence[int]]) -> list[list[int]]:
         return self.inner.outputs(examples, actions)

@@ -103,7 +103,7 @@ def initial_beam(space: SearchSpace[Any], scorer: Scorer) -> Beam:
     finished = torch.zeros(batch, 1, dtype=torch.bool, device=device)
     if expansion.legal is not None:
         finished = finished | ~expansion.legal.any(dim=-1)
-    memory = scorer.start(space)
+    memory = scorer.start(space.scored)
     return Beam(
         examples=torch.arange(batch, device=device),
         nodes=nodes,
@@ -121,7 +121,8 @@ def expand(space: SearchSpace[Any], scorer: Scorer, beam: Beam) -> Neighbors:
     with the bracketed parts where the scorer accumulates and normalizes. With a length bonus b
     and a length power p, s(v') of a node at depth t is (sum of (local + b) along its path) / t^p.
     """
-    return scored(scorer, beam, space.expand(beam.nodes), scorer.score(beam.memory, beam.nodes))
+    local = scorer.score(beam.memory, space.scored_nodes(beam.nodes))
+    return scored(scorer, beam, space.expand(beam.nodes), local)
 
 
 def scored(
@@ -313,7 +314,7 @@ def advance(space: SearchSpace[Any], scorer: Scorer, beam: Beam, step: Step) -> 
     move, nodes, memory = step.move, beam.nodes, beam.memory
     if move.slots.shape[0] > 0:
         nodes = space.advance(nodes, move)
-        memory = scorer.advance(memory, nodes, move)
+        memory = scorer.advance(memory, space.scored_nodes(nodes), move)
     examples, scores, kept = map(move.keep, (step.examples, step.scores, step.kept))
     noise = None if step.perturbation is None else step.perturbation.each(move.keep)
     after = Beam(examples, nodes, memory, scores, kept, move.finished, beam.depth + 1, noise)

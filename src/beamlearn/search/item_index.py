@@ -9,11 +9,13 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from ..check import UsageError
 from ..data.sealed import DamagedError, seal, unseal
 from ..data.text import unreadable, write_bytes
 from .catalogue import Catalogue, CatalogueError
 from .trie import Trie
 from .trie_constraint import AllowedTokens, TrieConstraint, ending_token
+from .trie_paths import TriePaths
 
 NOTE = "item index 1"
 """What the file of an index says that it is."""
@@ -109,6 +111,22 @@ class ItemIndex:
         end = tensors["end"].tolist()
         trie = Trie(tensors["offsets"], tensors["tokens"])
         return cls._of(trie, tensors["leaves"], end[0] if end else None).to(device)
+
+    def constraint(self, actions: int | None = None, end: int | None = None) -> TriePaths:
+        """The ids as a constraint, for spaces whose actions are tokens.
+
+        `actions` is how many the space has; by default one more than the largest token. `end` is
+        the action after a complete id; the index may have it already. Without any, an output
+        ends with the last token of its id.
+        """
+        extra = None if self.end is not None and ending_token(self.end, end) == self.end else end
+        least = max(self.trie.vocabulary, 0 if extra is None else extra + 1)
+        if actions is not None and actions < least:
+            raise UsageError(
+                f"`actions` must be at least {least}, so that all tokens are among them, got "
+                f"{actions}; give the number of actions of the space."
+            )
+        return TriePaths(self.trie, least if actions is None else actions, extra)
 
     def logits_processor(self, end: int | None = None, *, prompt_length: int = 1) -> TrieConstraint:
         """What keeps `generate` of transformers to this catalogue, as a logits processor.

@@ -91,6 +91,17 @@ class RolloutOracle(Oracle):
             batched=own.batched,
         )
 
+    def guided(self, reference: Reference) -> "RolloutOracle":
+        """The same with another reference."""
+        return RolloutOracle(
+            self.cost,
+            out=self.beta,
+            per_beam=self.per_beam,
+            reference=reference,
+            sampled=self.sampled,
+            batched=self.batched,
+        )
+
     def guide(self, space: SearchSpace[Any]) -> Oracle | None:
         """The reference in a space; None: there is none, and none is needed."""
         if self.reference is not None:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from .neighbors import Move
 from .oracle import Oracle
+from .steps_left import StepsLeft
 
 Nodes = TypeVar("Nodes")
 Finish = Literal["pad", "first"]
@@ -80,6 +81,22 @@ class SearchSpace(ABC, Generic[Nodes]):
     @abstractmethod
     def outputs(self, examples: Sequence[int], actions: Sequence[Sequence[int]]) -> list[Any]:
         """The outputs (or outputs so far) that lists of actions build, one per example named."""
+
+    def steps_left(self, nodes: Nodes) -> StepsLeft | None:
+        """How many actions outputs still take, so that a constraint can be met in time.
+
+        None: that is not known.
+        """
+        return None
+
+    @property
+    def scored(self) -> "SearchSpace[Any]":
+        """The space that scorers see: itself, unless it only restricts another one."""
+        return self
+
+    def scored_nodes(self, nodes: Nodes) -> Any:
+        """The nodes of `scored`."""
+        return nodes
 
     def action_name(self, example: int, actions: Sequence[int]) -> str:
         """What the last of the actions that lead to a node is called, where people look at it."""

@@ -12,6 +12,8 @@ import torch
 
 from ..evaluation.evaluate import Evaluation, evaluate_search, evaluating, merge_evaluations
 from ..search.beam_search import SearchResult, beam_search
+from ..search.constrained_space import restricted
+from ..search.constraint import Constraint
 from ..training.batches import batches_of
 from .task import Model
 
@@ -40,6 +42,7 @@ def searched(
     nbest: int,
     batch_size: int,
     numbers: Iterable[int] | None = None,
+    constraint: Constraint | None = None,
 ) -> Iterator[tuple[list[int], list[Sentence], SearchResult]]:
     """Search batch by batch, short sentences first; yield their numbers, themselves and results.
 
@@ -54,7 +57,7 @@ def searched(
     for batch, weights in batched(model, places, batch_size, width):
         chosen = [place.sentence for place in batch]
         with weights:
-            result = search(model, chosen, width)
+            result = search(model, chosen, width, constraint)
         yield [place.number for place in batch], chosen, result
 
 
@@ -126,10 +129,12 @@ def evaluated(
 
 
 @torch.no_grad()
-def search(model: Model, batch: Sequence[Sized], width: int) -> SearchResult:
+def search(
+    model: Model, batch: Sequence[Sized], width: int, constraint: Constraint | None = None
+) -> SearchResult:
     """Search a batch with the scorer in evaluation mode."""
     with evaluating(model.scorer):
-        return beam_search(model.space(batch), model.scorer, width)
+        return beam_search(restricted(model.space(batch), constraint), model.scorer, width)
 
 
 def in_order(found: Iterable[tuple[int, Found]]) -> list[Found]:

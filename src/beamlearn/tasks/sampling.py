@@ -9,6 +9,8 @@ import torch
 
 from ..evaluation.evaluate import evaluating
 from ..learning.seeds import seed_of
+from ..search.constrained_space import restricted
+from ..search.constraint import Constraint
 from ..search.sample_result import SampledOutput, SampleResult
 from ..search.stochastic_beam_search import stochastic_beam_search
 from .decoding import NumberedSentence, batched
@@ -26,22 +28,31 @@ def sampled(
     request: PredictionRequest,
     numbers: Iterable[int],
     spell: Spelling,
+    constraint: Constraint | None = None,
 ) -> Iterator[tuple[int, list[dict[str, Any]]]]:
     """Yield the number and the sample of every sentence, batch by batch, short ones first."""
     places = [NumberedSentence(*pair) for pair in zip(sentences, numbers, strict=True)]
     for batch, weights in batched(model, places, BATCH, request.width):
         seeds = [seed_of(request.seed, "sample", place.number) for place in batch]
         with weights:
-            found = draw(model, [place.sentence for place in batch], request.width, seeds)
+            chosen = [place.sentence for place in batch]
+            found = draw(model, chosen, request.width, seeds, constraint)
         for place, outputs in zip(batch, found.nbest, strict=True):
             yield place.number, records(outputs, spell)
 
 
 @torch.no_grad()
-def draw(model: Model, batch: Sequence[Sized], count: int, seeds: Sequence[int]) -> SampleResult:
+def draw(
+    model: Model,
+    batch: Sequence[Sized],
+    count: int,
+    seeds: Sequence[int],
+    constraint: Constraint | None = None,
+) -> SampleResult:
     """Sample a batch with the scorer in evaluation mode."""
+    space = restricted(model.space(batch), constraint)
     with evaluating(model.scorer):
-        return stochastic_beam_search(model.space(batch), model.scorer, count, seeds=seeds)
+        return stochastic_beam_search(space, model.scorer, count, seeds=seeds)
 
 
 def records(outputs: Sequence[SampledOutput], spell: Spelling) -> list[dict[str, Any]]:

@@ -149,6 +149,7 @@ def identity_of(
         "window": input.size,
         "device": job.device,
         **{name: dict(job.options).get(name) for name in ("layout", "column", "tokenizer")},
+        **{name: value for name, value in job.options if name == "pattern"},
         **more,
         "part": None if part is None else f"{part.number}/{part.count}",
     }

@@ -28,6 +28,7 @@ FLAGS = {
     "text": "--text",
     "tokenizer": "--tokenizer",
     "width": "--width",
+    "pattern": "--pattern",
     "max_memory": "--max-memory",
     "resume": "--resume",
 }

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
-import torch
 from jaxtyping import Bool
 from torch import Tensor
+
+from ...search.automaton import Automaton
 
 
 def is_bio(tags: Sequence[str]) -> bool:
@@ -28,10 +29,9 @@ def legal_pairs(tags: Sequence[str]) -> tuple[Bool[Tensor, "tags tags"], Bool[Te
     >>> pairs.tolist(), first.tolist()
     ([[True, True, True], [True, True, True], [True, False, True]], [True, False, True])
     """
-    inside = torch.tensor([tag.startswith("I-") for tag in tags])
-    kinds = [tag[2:] for tag in tags]
-    same = torch.tensor([[a == b != "" for b in kinds] for a in kinds]).view(len(tags), len(tags))
-    return same | ~inside, ~inside
+    table = Automaton.bio(tags).table
+    legal, after = table >= 0, table.amax(dim=0)  # which does not depend on the state before
+    return legal[after], legal[0]
 
 
 def check_scheme(tags: Iterable[Sequence[str]]) -> None:

@@ -8,6 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ...search.beam_search import SearchResult
+from ...search.constraint import Constraint
 from ..decoding import searched
 from ..footprint import footprint, word_numbers
 from .model import Tagger
@@ -46,14 +47,17 @@ def tag(
     nbest: int = 1,
     batch_size: int = 64,
     numbers: Iterable[int] | None = None,
+    constraint: Constraint | None = None,
 ) -> Iterator[tuple[int, Tagging]]:
     """Yield the number and the tagging of every sentence, batch by batch, short ones first.
 
     `nbest` is how many ways to tag it are listed, at most `width`. `numbers` are those of the
-    sentences; None: they are counted from 0.
+    sentences; None: they are counted from 0. Only outputs that the `constraint`
+    allows are found.
     """
     encoded = (tagger.encode(words) for words in sentences)
-    for places, batch, result in searched(tagger, encoded, width, nbest, batch_size, numbers):
+    asked = (width, nbest, batch_size, numbers, constraint)
+    for places, batch, result in searched(tagger, encoded, *asked):
         taggings = read_taggings(tagger, batch, result, nbest)
         yield from zip(places, taggings, strict=True)
 

@@ -12,6 +12,7 @@ from torch.nn.utils.rnn import pad_sequence
 from ...search.neighbors import Move
 from ...search.oracle import Oracle
 from ...search.space import Expansion, SearchSpace
+from ...search.steps_left import StepsLeft
 from ..stream import ENDLESS
 
 UNSEEN = -1
@@ -72,7 +73,7 @@ class TaggingSpace(SearchSpace[TaggingPosition]):
         if all(s.tags is not None for s in sentences):
             self.gold = _padded([s.tags for s in sentences if s.tags is not None]).to(device)
         self.max_steps = max(len(s) for s in sentences) + 1
-        self.some_empty = 0 in lengths
+        self.some_empty, self.ongoing = 0 in lengths, ENDLESS in lengths
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -96,6 +97,13 @@ class TaggingSpace(SearchSpace[TaggingPosition]):
     def advance(self, nodes: TaggingPosition, move: Move) -> TaggingPosition:
         previous = None if self.pairs is None else move.actions
         return TaggingPosition(move.keep(nodes.examples), nodes.word + 1, previous)
+
+    def steps_left(self, nodes: TaggingPosition) -> StepsLeft | None:
+        """One action for each word, unless more words may come."""
+        if self.ongoing:
+            return None
+        left = self.lengths[nodes.examples] - nodes.word
+        return StepsLeft(left, left)
 
     def outputs(self, examples: Sequence[int], actions: Sequence[Sequence[int]]) -> list[list[int]]:
         return [list(tags) for tags in actions]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from ...search.beam_search import SearchResult
+from ...search.constraint import Constraint
 from ..decoding import searched
 from ..footprint import NUMBER, footprint
 from .transduction_model import TransductionModel
@@ -48,14 +49,16 @@ def transduce(
     nbest: int = 1,
     batch_size: int = 64,
     numbers: Iterable[int] | None = None,
+    constraint: Constraint | None = None,
 ) -> Iterator[tuple[int, Transduction]]:
     """Yield the number and the transduction of every source, batch by batch, short ones first.
 
     `nbest` is how many outputs are listed, at most `width`. `numbers` are those of the sources;
-    None: they are counted from 0.
+    None: they are counted from 0. Only outputs that the `constraint` allows are found.
     """
     encoded = (transducer.encode(source) for source in sources)
-    for places, _, result in searched(transducer, encoded, width, nbest, batch_size, numbers):
+    asked = (width, nbest, batch_size, numbers, constraint)
+    for places, _, result in searched(transducer, encoded, *asked):
         yield from zip(places, read_transductions(transducer, result, nbest), strict=True)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast, final
 
 from ...check import check_choice
@@ -15,6 +16,7 @@ from ..sampling import sampled
 from ..task import Answering, Options, PredictionRequest
 from .decode import Transduced, Transduction, needed, transduce
 from .lengths import check_sources, readable
+from .matching import matching, roomy
 from .pairs import Pairs, read_pairs
 from .settings import TransductionExperiment
 from .transduction_model import TransductionModel
@@ -48,24 +50,38 @@ def transduced(
     model: TransductionModel, pairs: Sequence[Pair], name: str, request: PredictionRequest
 ) -> str:
     """What is written for some lines."""
-    given = [pair for pair in pairs if readable(model, pair, name, request.refuse)]
+    constraint = matching(model, request.options.get("pattern"))
+    given = [
+        pair
+        for pair in pairs
+        if readable(model, pair, name, request.refuse)
+        and roomy(model, constraint, pair, name, request.refuse)
+    ]
     needs = [needed(model, pair.source, request.width) for pair in given]
     fits = [given[i] for i in fitting(needs, [pair.line for pair in given], name, request)]
     sources, numbers = [pair.source for pair in fits], [pair.line - 1 for pair in fits]
     if request.sample:
         encoded = map(model.encode, sources)
-        drawn = sampled(model, encoded, request, numbers, lambda y: {"output": model.text(y)})
+        spell = partial(spelled, model)
+        drawn = sampled(model, encoded, request, numbers, spell, constraint)
         samples = dict(request.progress(drawn, len(fits), "sampling"))
         return json_lines(
             {"source": pair.source, "sample": samples.get(pair.line - 1, [])} for pair in pairs
         )
-    found = transduce(model, sources, request.width, nbest=request.nbest, numbers=numbers)
+    found = transduce(
+        model, sources, request.width, nbest=request.nbest, numbers=numbers, constraint=constraint
+    )
     answers = dict(request.progress(found, len(fits), "transducing"))
     decoded = [(pair, answers.get(pair.line - 1)) for pair in pairs]
     if request.as_json:
         return json_lines(record(*one) for one in decoded)
     listing = request.listing
     return "".join(line for one in decoded for line in lines(*one, listing=listing, name=name))
+
+
+def spelled(model: TransductionModel, output: Sequence[int]) -> dict[str, str]:
+    """A sampled output, as JSON has it."""
+    return {"output": model.text(output)}
 
 
 def check_kind(opening: Sequence[str], name: str) -> None:

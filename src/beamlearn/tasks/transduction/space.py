@@ -13,6 +13,7 @@ from torch.nn.utils.rnn import pad_sequence
 from ...search.neighbors import Move
 from ...search.oracle import Oracle
 from ...search.space import Expansion, Finish, SearchSpace
+from ...search.steps_left import StepsLeft
 
 END = 0
 """The action that ends an output; every other action appends the token with its number."""
@@ -145,6 +146,11 @@ class TransductionSpace(SearchSpace[TransductionPosition]):
 
     def advance(self, nodes: TransductionPosition, move: Move) -> TransductionPosition:
         return TransductionPosition(move.keep(nodes.examples), nodes.length + 1)
+
+    def steps_left(self, nodes: TransductionPosition) -> StepsLeft:
+        """As many tokens as the limit allows, and `END`."""
+        most = self.limits[nodes.examples] - nodes.length + 1
+        return StepsLeft(torch.ones_like(most), most)
 
     def outputs(self, examples: Sequence[int], actions: Sequence[Sequence[int]]) -> list[list[int]]:
         """Tokens without `END`."""

@@ -15,6 +15,7 @@ from ...training.settings import SettingsError
 from ..task import Answering, Options, PredictionRequest, Subject, TaskSpec
 from .lengths import check_lengths, check_source, check_sources, source_lengths
 from .marking import marked
+from .matching import matching
 from .model import Transducer, scorer_of
 from .pairs import Pairs, packed_pairs, read_pairs
 from .predict import TransductionAnswering, labeled
@@ -49,6 +50,7 @@ class TransductionTask(TaskSpec[TransductionExperiment, Pairs, TransductionModel
         "words_per_second": "tokens/s",
     }
     options = frozenset({"references"})
+    prediction_options = frozenset({"pattern"})
 
     def read(self, path: str, experiment: TransductionExperiment) -> Pairs:
         return read_pairs(path, experiment.references)
@@ -178,6 +180,7 @@ class TransductionTask(TaskSpec[TransductionExperiment, Pairs, TransductionModel
         request: PredictionRequest,
         opening: Window,
     ) -> Answering:
+        matching(model, request.options.get("pattern"))  # so that a wrong one is refused first
         return TransductionAnswering()
 
     def report(self, model: TransductionModel, data: Pairs, width: int) -> TransductionReport:

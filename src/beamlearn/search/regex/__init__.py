@@ -1,0 +1,1 @@
+"""Regular expressions: from their text to a table of states."""
