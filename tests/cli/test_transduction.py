@@ -521,10 +521,22 @@ def test_a_pattern_that_some_sources_have_no_room_for(trained, lines, capsys):
     assert ":2: The output may have 4 tokens, but the shortest one that matches --pattern" in shown
 
 
-def test_another_pattern_is_another_run(trained, tmp_path, capsys):
+def test_another_pattern_is_another_run(trained, tmp_path, capsys, monkeypatch):
+    from beamlearn.prediction import outputs
+
+    def killed(self, answer, end, own=outputs.Output.take):
+        own(self, answer, end)
+        raise KeyboardInterrupt
+
     path, out = tmp_path / "in.txt", tmp_path / "out.tsv"
-    path.write_bytes(b"abc\n" * 3 + b"\xff\n")
+    path.write_text("abc\n" * 3, encoding="utf-8")
     asked = ["predict", trained, path, "-o", out, "--window", 1]
-    assert beamlearn(*asked, "--pattern", "a b") != 0
-    assert beamlearn(*asked, "--pattern", "a", "--resume") != 0
-    assert "pattern" in one_sentence(capsys)
+    with monkeypatch.context() as patch:
+        patch.setattr(outputs, "SECONDS", 0.0)
+        patch.setattr(outputs.Output, "take", killed)
+        assert beamlearn(*asked, "--pattern", "a b") == 130
+    for other in (["--pattern", "a"], []):
+        assert beamlearn(*asked, *other, "--resume") == 2
+        assert "to begin again, remove" in one_sentence(capsys)
+    assert beamlearn(*asked, "--pattern", "a b", "--resume") == 0
+    assert out.read_text(encoding="utf-8") == "abc\ta b\n" * 3

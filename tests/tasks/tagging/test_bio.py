@@ -1,12 +1,15 @@
 from itertools import pairwise
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from seqeval.metrics import f1_score, precision_score, recall_score
 from taggers import BIO
 
+import beamlearn as bl
 from beamlearn.tasks.tagging.bio import is_bio, legal_pairs, span_scores
+from beamlearn.tasks.tagging.space import TaggingExample, TaggingSpace
 
 sequences = st.lists(st.sampled_from(BIO), max_size=7)
 
@@ -89,3 +92,44 @@ def test_span_scores_by_hand():
     assert span_scores(gold, gold) == {"f1": 1.0, "precision": 1.0, "recall": 1.0}
     nothing = [("O",) * 4, ("O",) * 2]
     assert span_scores(gold, nothing) == {"f1": 0.0, "precision": 0.0, "recall": 0.0}
+
+
+@given(st.lists(st.sampled_from(["O", "B-X", "I-X", "B-Y", "I-Y", "I-Z", "B-a-b"]), unique=True))
+def test_pairs_by_the_book(tags):
+    """I-X may follow B-X and I-X alone; everything else may come anywhere."""
+    if not tags:
+        return
+    pairs, first = legal_pairs(tags)
+    inside = [tag.startswith("I-") for tag in tags]
+    assert first.tolist() == [not one for one in inside]
+    expected = [[not i or a[2:] == b[2:] for b, i in zip(tags, inside, strict=True)] for a in tags]
+    assert pairs.tolist() == expected
+
+
+@pytest.mark.parametrize("width", [1, 2, 8])
+def test_the_automaton_searches_as_the_pairs_do(width):
+    """The space with pairs and one that is constrained by the automaton, with the same scores."""
+    tags = ["O", "B-X", "I-X", "B-Y", "I-Y"]
+    sentences = [TaggingExample(torch.zeros(n, 1, dtype=torch.long)) for n in (3, 1, 5)]
+    free = TaggingSpace(sentences, len(tags))
+    paired = TaggingSpace(sentences, len(tags), *legal_pairs(tags))
+    likes = bl.FunctionScorer(lambda actions: -sum((3 * a + n) % 7 for n, a in enumerate(actions)))
+    one = bl.beam_search(paired, likes, width)
+    two = bl.beam_search(bl.ConstrainedSpace(free, bl.Automaton.bio(tags)), likes, width)
+    assert [[h.output for h in row] for row in one.nbest] == [
+        [h.output for h in row] for row in two.nbest
+    ]
+    assert torch.equal(one.nbest_scores, two.nbest_scores)
+
+
+def test_pairs_and_a_pattern_hold_together():
+    tags = ["O", "B-X", "I-X"]
+    space = TaggingSpace(
+        [TaggingExample(torch.zeros(3, 1, dtype=torch.long))], 3, *legal_pairs(tags)
+    )
+    allowed = bl.Automaton.from_regex(". . I-X", tags, words=True)
+    found = bl.exhaustive_search(
+        bl.ConstrainedSpace(space, allowed), bl.FunctionScorer(lambda actions: float(sum(actions)))
+    )
+    outputs = sorted(h.output for h in found.nbest[0])
+    assert outputs == [[0, 1, 2], [1, 1, 2], [1, 2, 2]]

@@ -148,8 +148,10 @@ def identity_of(
         "as_json": job.as_json,
         "window": input.size,
         "device": job.device,
-        **{name: dict(job.options).get(name) for name in ("layout", "column", "tokenizer")},
-        **{name: value for name, value in job.options if name == "pattern"},
+        **{
+            name: dict(job.options).get(name)
+            for name in ("layout", "column", "tokenizer", "pattern")
+        },
         **more,
         "part": None if part is None else f"{part.number}/{part.count}",
     }
