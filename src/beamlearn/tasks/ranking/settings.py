@@ -30,6 +30,10 @@ class RankingLearning(Learning):
 
     default_algorithm: ClassVar[str] = "log_likelihood"
     algorithm: Annotated[str, one_of(ROW_NAMES, "algorithm")] = algorithm_field("log_likelihood")
+    epochs: Size = 8
+    """Number of passes over the training data."""
+    batch_size: Size = 64
+    """Number of users per update."""
 
 
 class RankingFiles(Files):
