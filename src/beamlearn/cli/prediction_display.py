@@ -2,18 +2,19 @@
 
 from collections.abc import Iterable, Iterator
 from time import monotonic
-from types import TracebackType
 from typing import Any, final
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from ..training.shown import Shown
 
 SECONDS = 0.1
 """The least time between two numbers."""
 
 
 @final
-class PredictionDisplay:
+class PredictionDisplay(Shown):
     """A bar on a terminal, and nothing elsewhere; `total` is in bytes, where it is known."""
 
     def __init__(self, console: Console, total: int | None, done: int, shown: bool = True) -> None:
@@ -23,18 +24,6 @@ class PredictionDisplay:
         self.progress = Progress(*columns, console=console, transient=True, disable=hidden)
         self.bar = self.progress.add_task("", total=total, completed=done, state="")
         self.began, self.drawn, self.sentences = monotonic(), 0.0, 0
-
-    def __enter__(self) -> "PredictionDisplay":
-        self.progress.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.progress.stop()
 
     @property
     def shown(self) -> bool:

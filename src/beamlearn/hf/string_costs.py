@@ -8,6 +8,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
+from ..search.output_cost import CostError
+
 StringCost = Callable[[str, str], float]
 """What an output costs by one reference, both as text."""
 
@@ -53,7 +55,7 @@ def _cost(cost: StringCost, output: str, reference: str, example: int) -> float:
     try:
         value = float(cost(output, reference))
     except Exception as error:
-        raise ValueError(f"`cost` failed ({type(error).__name__}: {error}) at {where}.") from error
+        raise CostError(f"`cost` failed ({type(error).__name__}: {error}) at {where}.") from error
     if not isfinite(value):
-        raise ValueError(f"`cost` must return a finite number, got {value} at {where}.")
+        raise CostError(f"`cost` must return a finite number, got {value} at {where}.")
     return value

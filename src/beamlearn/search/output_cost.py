@@ -16,6 +16,10 @@ BatchedCost = Callable[[Sequence[Any], Sequence[Any]], Sequence[float]]
 """The same for lists of inputs and outputs."""
 
 
+class CostError(ValueError):
+    """A cost that failed, or is no finite number; the message says of what."""
+
+
 def costs_of(
     cost: Cost | BatchedCost,
     space: SearchSpace[Any],
@@ -34,7 +38,7 @@ def costs_of(
         ]
     for value, output, example in zip(values, outputs, examples, strict=True):
         if not isfinite(value):
-            raise ValueError(
+            raise CostError(
                 f"`cost` must return a finite number, got {value} {where(example, output)}."
             )
     return torch.tensor(values, dtype=torch.float64)
@@ -43,8 +47,10 @@ def costs_of(
 def _one(cost: Cost, input: Any, output: Any, example: int) -> float:
     try:
         return float(cost(input, output))
+    except CostError:  # it knows better what it is about
+        raise
     except Exception as error:
-        raise ValueError(
+        raise CostError(
             f"`cost` failed ({type(error).__name__}: {error}) {where(example, output)}."
         ) from error
 
@@ -53,12 +59,12 @@ def _all_at_once(cost: BatchedCost, inputs: list[Any], outputs: Sequence[Any]) -
     try:
         values = [float(value) for value in cost(inputs, outputs)]
     except Exception as error:
-        raise ValueError(
+        raise CostError(
             f"`cost` failed ({type(error).__name__}: {error}) for {len(outputs)} outputs, the "
             f"first of which is {outputs[0]!r:.80}."
         ) from error
     if len(values) != len(outputs):
-        raise ValueError(
+        raise CostError(
             f"`cost` must return a number for each of {len(outputs)} outputs, got {len(values)}."
         )
     return values

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from importlib.util import find_spec
 from time import monotonic
-from types import TracebackType
 from typing import final
 
 from rich.console import Console
@@ -12,6 +11,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from ..evaluation.evaluate import Evaluation
 from ..learning.learn import Round
 from ..plural import counted
+from .shown import Shown
 from .trainer import Training, Validation
 
 PLAIN_SECONDS = 20.0
@@ -47,7 +47,7 @@ def has_bars(console: Console) -> bool:
 
 
 @final
-class Display:
+class Display(Shown):
     """Watch a training on a console: loss, cost increases, speed, time left, and each epoch.
 
     `unit` is what a step decides on (for a tagger, words); `judge` puts a validation in words.
@@ -59,18 +59,6 @@ class Display:
         self.bar = self.progress.add_task("training", total=None, state="")
         self.recent = Recent()
         self.printed = self.drawn = monotonic()
-
-    def __enter__(self) -> "Display":
-        self.progress.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.progress.stop()
 
     def __call__(self, training: Training, event: Round | Validation) -> None:
         if isinstance(event, Round):

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from time import monotonic
-from types import TracebackType
 from typing import Any, final
 
 import torch
@@ -17,6 +16,7 @@ from ...tasks.tagging.settings import TaggingExperiment
 from ...tasks.tagging.task import TAGGING
 from ...training.progress import bars
 from ...training.run import CONFIG, Run, RunError
+from ...training.shown import Shown
 from ...training.trainer import fit
 
 TICK = 0.5
@@ -84,7 +84,7 @@ def train_together(jobs: Mapping[str, Job], board: "TrainingBoard") -> None:
 
 
 @final
-class TrainingBoard:
+class TrainingBoard(Shown):
     """A bar for each training; without a terminal, a line for each epoch and now and then."""
 
     def __init__(self, console: Console, jobs: Mapping[str, Job], characters: float) -> None:
@@ -99,18 +99,6 @@ class TrainingBoard:
         self.shares = dict.fromkeys(jobs, 0.0)
         self.epochs = dict.fromkeys(jobs, 0)
         self.printed = monotonic()
-
-    def __enter__(self) -> "TrainingBoard":
-        self.progress.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.progress.stop()
 
     def show(self, name: str, records: list[dict[str, Any]]) -> None:
         """Bring the state of one training up to date."""
