@@ -323,9 +323,7 @@ def test_a_cost_that_fails_ends_the_training_with_its_example(tmp_path):
     with pytest.raises(ValueError, match="finite number, got nan at example 0 of the batch"):
         learner.train()
     learner = trainer("t5", tmp_path, others=others, beam_width=2, beam_roll_outs=2)
-    with pytest.raises(
-        ValueError, match="^`cost` must .* got nan at example . of the batch"
-    ):
+    with pytest.raises(ValueError, match="^`cost` must .* got nan at example . of the batch"):
         learner.train()
 
 
