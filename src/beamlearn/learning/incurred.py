@@ -16,7 +16,8 @@ from ..search.scorer import Scorer
 from ..search.space import SearchSpace
 from ..strategies import Oracle, Strategy
 from .collect import beam_trajectory
-from .not_finite import bad_loss, bad_neighbor
+from .not_finite import bad_loss
+from .teacher_forcing import ForcedPath, forced_path
 from .trajectory import Reduction, Trajectory
 
 LIKELIHOOD = with_options(log_loss_neighbors, best="all")
@@ -38,7 +39,7 @@ class Outcome:
 class Incurred:
     """The losses of a round, with their gradient."""
 
-    path: Trajectory
+    path: Trajectory | ForcedPath
     losses: Float[Tensor, " batch"]
     """Along the path."""
     likelihoods: Float[Tensor, " batch"] | None
@@ -57,7 +58,7 @@ class Incurred:
     def bad_loss(self, loss: AnyLoss) -> NotFiniteError | None:
         """The error for the first loss that is not finite, or for the number that made it so."""
         name = f"the loss {name_of(loss)!r}"
-        found = bad_neighbor(self.path.transitions) or bad_loss(self.losses, name)
+        found = self.path.bad_number() or bad_loss(self.losses, name)
         if found is not None or self.likelihoods is None:
             return found
         return bad_loss(self.likelihoods, "the likelihood")
@@ -75,7 +76,8 @@ class Incurred:
         }
         if self.likelihoods is not None:
             columns["likelihoods"] = self.likelihoods.detach()
-        return Outcome(columns, path.width, (path.detach(),) if keep else ())
+        kept = (path.detach(),) if keep and isinstance(path, Trajectory) else ()
+        return Outcome(columns, path.width, kept)
 
 
 def incur(
@@ -89,13 +91,15 @@ def incur(
     final_width: int,
     reduction: Reduction,
     oracle: CompletionCosts | None,
+    keep: bool = False,
     **collection: Any,
 ) -> Incurred:
     """Collect the trajectories of a round and compute their losses.
 
     Without a `weight` there is one trajectory, that of the strategy; with 0, that of the oracle
     alone, for its likelihood; otherwise both. What the scorer and the oracle compute once per
-    example is shared.
+    example is shared. The oracle's path at width 1 is scored in one pass where that can be done,
+    unless its beams are to be kept.
     """
     if weight is not None and not weight >= 0:
         raise ValueError(f"`beam_weight` must be at least 0, got {weight}.")
@@ -103,10 +107,20 @@ def incur(
     collect = partial(beam_trajectory, space, scorer, start=start, **collection)
     likelihoods = None
     if weight is not None:
-        right = collect(width=1, strategy=Oracle(), oracle=oracle.right_path(space))
+        reference = oracle.right_path(space)
+        forced = None if keep and weight == 0 else forced_path(space, scorer, reference, start)
+        right = forced or collect(width=1, strategy=Oracle(), oracle=reference)
         likelihoods = right.losses(LIKELIHOOD, reduction)
         if weight == 0:
             return Incurred(right, likelihoods, likelihoods, weight, space.owners)
-    path = collect(width=width, strategy=strategy, final_width=final_width, oracle=oracle)
+    forced = None
+    if (
+        weight is None
+        and width == 1
+        and strategy == Oracle()
+        and not (keep or getattr(loss, "final", False))
+    ):
+        forced = forced_path(space, scorer, oracle, start)
+    path = forced or collect(width=width, strategy=strategy, final_width=final_width, oracle=oracle)
     losses = path.losses(loss, strategy.reduction or reduction)
     return Incurred(path, losses, likelihoods, weight, space.owners)

@@ -179,6 +179,7 @@ def learn(
                 round=number,
                 generator=generator,
                 replay=replay,
+                keep=trajectories,
             )
             gradient = Gradient(collect, scorer, optimizer, loss)
             if shards > 1:

@@ -13,6 +13,7 @@ from ..check import check_choice, check_example
 from ..losses import AnyLoss, check_losses, check_needs, name_of
 from ..plural import counted
 from ..search.beam import Beam, advance, effective_width, expand, initial_beam, scored
+from ..search.check_tensors import NotFiniteError
 from ..search.history import History, Recorder, transition_row
 from ..search.neighbors import Neighbors
 from ..search.oracle import Oracle
@@ -145,14 +146,7 @@ class Trajectory:
             return torch.zeros(len(self))
         steps, examples, values = (torch.cat(field) for field in zip(*parts, strict=True))
         order = steps.argsort(stable=True)  # sums are rounded the same in any batch
-        examples, values = examples[order], values[order]
-        total = values.new_zeros(len(self))
-        if reduction == "max":
-            return total.scatter_reduce(0, examples, values, "amax", include_self=False)
-        total = total.index_add(0, examples, values)
-        if reduction == "sum":
-            return total
-        return total / torch.bincount(examples, minlength=len(self)).clamp(min=1)
+        return reduced(values[order], examples[order], len(self), reduction)
 
     def replay(self, scorer: Scorer) -> "Trajectory":
         """Score the same beams with `scorer`: the trajectory as data, under other parameters.
@@ -212,6 +206,10 @@ class Trajectory:
         moves = [transition.step.move for transition in self.transitions if not transition.final]
         return visits_of(len(self), moves[:-1])
 
+    def bad_number(self) -> NotFiniteError | None:
+        """The error for the first score or cost that is not finite, if there is one."""
+        return bad_neighbor(self.transitions)
+
     def history(self, example: int = 0) -> History:
         """The search of one example in plain values, for tables and pictures."""
         check_example(example, len(self))
@@ -262,6 +260,19 @@ class Trajectory:
                 total = part.new_zeros(len(self))
             total = total.index_add(0, transition.step.examples, part)
         return torch.zeros(len(self)) if total is None else total
+
+
+def reduced(
+    values: Float[Tensor, " n"], examples: Int[Tensor, " n"], batch: int, reduction: Reduction
+) -> Float[Tensor, " batch"]:
+    """One number for each example, of the losses along its trajectory; they come step by step."""
+    total = values.new_zeros(batch)
+    if reduction == "max":
+        return total.scatter_reduce(0, examples, values, "amax", include_self=False)
+    total = total.index_add(0, examples, values)
+    if reduction == "sum":
+        return total
+    return total / torch.bincount(examples, minlength=batch).clamp(min=1)
 
 
 ENTRIES_AT_ONCE = 1 << 18

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from .check_tensors import check_shape
@@ -22,6 +22,23 @@ class Collection:
     """The initial `Beam`."""
     width: int
     generator: torch.Generator | None
+
+
+@dataclass(frozen=True)
+class RightPath:
+    """The cheapest path of every example, where it is the only one whatever the scores."""
+
+    actions: Int[Tensor, "batch steps"]
+    taken: Bool[Tensor, "batch steps"]
+    """Where the path has an action; there, every other action costs more."""
+    costs: Float[Tensor, "n a"]
+    """c* of all neighbors on the way, up to a constant for each node, in the order of `places`."""
+
+    @property
+    def places(self) -> tuple[Int[Tensor, " n"], Int[Tensor, " n"]]:
+        """Step and example of each action, step by step."""
+        step, example = self.taken.t().nonzero().unbind(dim=1)
+        return step, example
 
 
 class Oracle(ABC):
@@ -67,6 +84,10 @@ class Oracle(ABC):
         costs = self.costs(memory, beam.nodes)
         check_shape(costs, tuple(neighbors.local.shape), "costs", "oracle")
         return replace(neighbors, completion=costs)
+
+    def path(self) -> RightPath | None:
+        """The cheapest paths, where they can be told without walking along them; None: walk."""
+        return None
 
     def right_path(self, space: Any) -> "Oracle":
         """The oracle that shows the right path: itself, or the reference behind estimates."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, final
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from .neighbors import Move
@@ -46,6 +46,22 @@ class Scorer(nn.Module, ABC):
     @abstractmethod
     def advance(self, memory: Any, nodes: Any, move: Move) -> Any:
         """Memory after `move`, which leads to `nodes`."""
+
+
+class PathScorer(Scorer):
+    """A scorer that can score all nodes of one path at once: teacher forcing.
+
+    It rules out no action: all of its numbers are finite.
+    """
+
+    @abstractmethod
+    def along(
+        self, memory: Any, actions: Int[Tensor, "batch steps"]
+    ) -> Float[Tensor, "batch steps a"]:
+        """The numbers of `score` before each of the actions, from the memory of `start`.
+
+        Actions after the end of a path may be any.
+        """
 
 
 class ParallelScorer(Scorer):

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from ...search.neighbors import Move
-from ...search.scorer import Scorer
+from ...search.scorer import PathScorer
 from ..vocabulary import affixes_of
 from .space import TaggingPosition, TaggingSpace
 
@@ -61,7 +61,7 @@ class LinearTaggerMemory:
 
 
 @final
-class LinearTagger(Scorer):
+class LinearTagger(PathScorer):
     """s(tag) = theta . phi(word in context, last two tags, tag), hashed into `buckets` weights."""
 
     linear = True
@@ -95,13 +95,31 @@ class LinearTagger(Scorer):
         self, memory: LinearTaggerMemory, nodes: TaggingPosition
     ) -> Float[Tensor, "batch k tags"]:
         word = memory.words[nodes.word][nodes.examples][:, None]
-        last = memory.last + 1
-        history = torch.stack(
-            [last, last * 4096 + memory.second_last + 1, last * _PAIR + word], dim=-1
-        )
-        return self.dot(history) + memory.emissions[nodes.word][nodes.examples][:, None]
+        recalled = self.recall(memory.last, memory.second_last, word)
+        return recalled + memory.emissions[nodes.word][nodes.examples][:, None]
+
+    def recall(
+        self,
+        last: Int[Tensor, "*shape"],
+        second_last: Int[Tensor, "*shape"],
+        word: Int[Tensor, "*#shape"],
+    ) -> Float[Tensor, "*shape tags"]:
+        """The part of the scores that depends on the last two tags."""
+        last = last + 1
+        pair, seen = last * 4096 + second_last + 1, last * _PAIR + word
+        return self.dot(torch.stack([last, pair, seen], dim=-1))
 
     def advance(
         self, memory: LinearTaggerMemory, nodes: TaggingPosition, move: Move
     ) -> LinearTaggerMemory:
         return replace(memory, last=move.actions, second_last=move.follow(memory.last))
+
+    def along(
+        self, memory: LinearTaggerMemory, actions: Int[Tensor, "batch words"]
+    ) -> Float[Tensor, "batch words tags"]:
+        words = range(actions.shape[1])
+        last = torch.cat([memory.last, actions[:, :-1]], dim=1)
+        second_last = torch.cat([memory.second_last, last[:, :-1]], dim=1)
+        word = torch.stack([memory.words[place] for place in words], dim=1)
+        emitted = torch.stack([memory.emissions[place] for place in words], dim=1)
+        return self.recall(last, second_last, word) + emitted

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, final
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from ...nn.context import Bidirectional, Lookahead
@@ -13,7 +13,7 @@ from ...nn.history import ActionRNN, Cell, RecurrentState
 from ...nn.incremental import Incremental
 from ...nn.words import WordVectors
 from ...search.neighbors import Move
-from ...search.scorer import Scorer
+from ...search.scorer import PathScorer
 from .space import TaggingPosition, TaggingSpace
 
 Context = Literal["streaming", "sentence"]
@@ -31,7 +31,7 @@ class NeuralTaggerMemory:
 
 
 @final
-class NeuralTagger(Scorer):
+class NeuralTagger(PathScorer):
     """s(tag) = U context(word) + V history(tags so far)."""
 
     def __init__(
@@ -100,3 +100,13 @@ class NeuralTagger(Scorer):
         dropped = None if memory.dropped is None else move.keep(memory.dropped)
         recalled = self.history.advance(memory.recalled, move)
         return replace(memory, recalled=recalled, dropped=dropped)
+
+    def along(
+        self, memory: NeuralTaggerMemory, actions: Int[Tensor, "batch words"]
+    ) -> Float[Tensor, "batch words tags"]:
+        hidden = self.history.along(memory.recalled, actions[:, :-1])
+        if memory.dropped is not None:
+            hidden = hidden * memory.dropped
+        emitted = [memory.emissions[word] for word in range(actions.shape[1])]
+        recalled: Tensor = self.recall(hidden)
+        return recalled + torch.stack(emitted, dim=1)

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from ...search.neighbors import Move
-from ...search.oracle import Oracle
+from ...search.oracle import Oracle, RightPath
 from ...search.space import Expansion, SearchSpace
 from ...search.steps_left import StepsLeft
 from ..stream import ENDLESS
@@ -146,6 +146,17 @@ class HammingOracle(Oracle):
 
     def initial(self) -> Float[Tensor, " batch"]:
         return self.rest[:, 0].amin(dim=-1)
+
+    def path(self) -> RightPath | None:
+        """The right tags, unless a rule or a tag without a number stands in their way."""
+        space, gold = self.space, self.gold
+        words = torch.arange(gold.shape[1], device=gold.device)
+        inside = words < space.lengths[:, None]
+        ruled = space.pairs is not None or space.first is not None
+        if ruled or space.ongoing or bool((inside & (gold == UNSEEN)).any()):
+            return None
+        right = gold.t()[inside.t()]
+        return RightPath(gold, inside, (self.labels != right[:, None]).float())
 
     def start(self) -> Float[Tensor, "batch 1"]:
         return torch.zeros(len(self.space), 1, device=self.gold.device)
