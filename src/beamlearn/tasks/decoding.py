@@ -19,6 +19,8 @@ from .task import Model
 
 Sentence = TypeVar("Sentence", bound=Sized)
 Found = TypeVar("Found")
+BATCH = 256
+"""How many sentences a batch has at most, unless a number is given."""
 ROOM = 1 << 17
 """How many words or symbols times the width of the beam a batch has at most, unless it is of one
 sentence."""
@@ -122,7 +124,7 @@ def decoded(
 
 
 def evaluated(
-    model: Model, examples: Iterable[Sized], width: int, batch_size: int = 64
+    model: Model, examples: Iterable[Sized], width: int, batch_size: int = BATCH
 ) -> Evaluation:
     """Decode examples and compare them with the references, in their order."""
     return decoded(model, examples, width, batch_size, lambda batch, _: batch).evaluation

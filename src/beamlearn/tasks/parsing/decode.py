@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from ...search.beam_search import SearchResult
-from ..decoding import searched
+from ..decoding import BATCH, searched
 from ..footprint import footprint, word_numbers
 from .actions import LOST
 from .attachment import arcs_of
@@ -58,7 +58,7 @@ def parse(
     *,
     nbest: int = 1,
     confidence: bool = True,
-    batch_size: int = 128,
+    batch_size: int = BATCH,
     numbers: Iterable[int] | None = None,
 ) -> Iterator[tuple[int, Parsing]]:
     """Yield the number and the parsing of every sentence, batch by batch, short ones first.

@@ -13,7 +13,7 @@ from ...evaluation.error_profile import NO_NUMBERS, ErrorProfile
 from ...evaluation.evaluate import Evaluation
 from ...evaluation.label_errors import LabelErrors
 from ...training.batches import LazyExamples
-from ..decoding import decoded
+from ..decoding import BATCH, decoded
 from .attachment import Attachment, arcs_of, attachment
 from .decode import read_parsings
 from .label_errors import label_errors
@@ -55,7 +55,7 @@ class ParsingReport:
 
 
 def report(
-    parser: Parser, data: ParsedSentences, width: int = 8, *, batch_size: int = 128
+    parser: Parser, data: ParsedSentences, width: int = 8, *, batch_size: int = BATCH
 ) -> ParsingReport:
     """Parse sentences with a beam of `width` and compare with their right trees."""
     examples = examples_of(parser, data)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ...search.beam_search import SearchResult
 from ...search.constraint import Constraint
-from ..decoding import searched
+from ..decoding import BATCH, searched
 from ..footprint import footprint, word_numbers
 from .model import Tagger
 
@@ -45,7 +45,7 @@ def tag(
     width: int = 8,
     *,
     nbest: int = 1,
-    batch_size: int = 64,
+    batch_size: int = BATCH,
     numbers: Iterable[int] | None = None,
     constraint: Constraint | None = None,
 ) -> Iterator[tuple[int, Tagging]]:
@@ -70,7 +70,7 @@ def needed(tagger: Tagger, words: int, width: int) -> int:
 
 
 def label_shares(
-    tagger: Tagger, sentences: Sequence[Sequence[str]], width: int = 8, *, batch_size: int = 64
+    tagger: Tagger, sentences: Sequence[Sequence[str]], width: int = 8, *, batch_size: int = BATCH
 ) -> Iterator[tuple[int, Float[Tensor, "words labels"]]]:
     """Yield the number of every sentence, and for each word the share of the beam of each label.
 

@@ -11,7 +11,7 @@ from ...evaluation.calibration import calibration_error
 from ...evaluation.error_profile import NO_NUMBERS, ErrorProfile
 from ...evaluation.evaluate import Evaluation
 from ...evaluation.label_errors import LabelErrors
-from ..decoding import decoded
+from ..decoding import BATCH, decoded
 from .bio import is_bio, span_scores
 from .decode import read_taggings
 from .label_errors import label_errors
@@ -65,7 +65,7 @@ def report(
     tags: Sequence[Sequence[str]],
     width: int = 8,
     *,
-    batch_size: int = 64,
+    batch_size: int = BATCH,
 ) -> TaggingReport:
     """Tag sentences with a beam of `width` and compare with their right tags."""
     check_pairs(words, tags)
