@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal, final
 from zlib import crc32
 
@@ -11,7 +12,7 @@ from torch import Tensor, nn
 
 from ...search.neighbors import Move
 from ...search.scorer import PathScorer
-from ..vocabulary import affixes_of
+from ..vocabulary import REMEMBERED, affixes_of
 from .space import TaggingPosition, TaggingSpace
 
 _SPREAD, _TAG, _PAIR = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
@@ -41,11 +42,17 @@ def hashed_features(
 
 def hashed_word(word: str, window: Sequence[str], before: int) -> list[int]:
     """Hash the features of a word in a window of small letters with `before` words before it."""
+    names = [f"at{j - before}={w}" for j, w in enumerate(window) if j != before]
+    names += [f"pair{j - before}={' '.join(window[j : j + 2])}" for j in range(len(window) - 1)]
+    return [*hashed_form(word), *(crc32(name.encode()) for name in names)]
+
+
+@lru_cache(maxsize=REMEMBERED)
+def hashed_form(word: str) -> tuple[int, ...]:
+    """Hash what is seen of a word by itself; most words of a text have been seen before."""
     names = [f"word={word}", f"low={word.lower()}"]
     names += [f"affix={affix}" for affix in affixes_of(word, 4)]
-    names += [f"at{j - before}={w}" for j, w in enumerate(window) if j != before]
-    names += [f"pair{j - before}={' '.join(window[j : j + 2])}" for j in range(len(window) - 1)]
-    return [crc32(name.encode()) for name in names]
+    return tuple(crc32(name.encode()) for name in names)
 
 
 @dataclass(frozen=True)
