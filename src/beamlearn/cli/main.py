@@ -25,13 +25,14 @@ from .inspect import inspect
 from .join import join
 from .predict import predict
 from .report import report
+from .serve import serve
 from .torchrun import Launch
 from .train import train_group
 
 SUMMARY = "Learn beam search policies by imitation: the beam is part of the model."
 COMMANDS = (
     *("demo", "train", "evaluate", "predict", "inspect", "diagnose", "compare", "report"),
-    *("certify", "export", "join"),
+    *("certify", "export", "join", "serve"),
 )
 """In the order in which people come to need them."""
 
@@ -49,7 +50,18 @@ def app() -> typer.Typer:
     commands.callback(help=SUMMARY)(options)
     commands.add_typer(train_group(), name="train")
     commands.add_typer(compare_group(), name="compare")
-    for command in (demo, evaluate, predict, inspect, diagnose, report, certify, export, join):
+    for command in (
+        demo,
+        evaluate,
+        predict,
+        inspect,
+        diagnose,
+        report,
+        certify,
+        export,
+        join,
+        serve,
+    ):
         commands.command(cls=PlainCommand)(command)
     return commands
 

@@ -1,14 +1,12 @@
 """Serve the page until it is stopped with Ctrl-C."""
 
-import logging
 import threading
 import webbrowser
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.util import find_spec
 from urllib.parse import urlencode
 
-from ...training.settings import SettingsError
+from ...web.listening import address_of, bound, check_packages
 from .error_walk import ErrorWalk
 from .inspected_run import InspectedRun
 from .request import InputRequest
@@ -16,12 +14,7 @@ from .request import InputRequest
 
 def check_server() -> None:
     """Refuse to begin without the packages that serve the page."""
-    missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
-    if missing:
-        raise SettingsError(
-            f"The page is served by the package {missing[0]!r}, which is not installed; run "
-            "`pip install 'beamlearn[pages]'`, or use `export` or `text`."
-        )
+    check_packages("The page", "pages", "or use `export` or `text`")
 
 
 def serve(
@@ -35,13 +28,10 @@ def serve(
 
     With a `walk`, links lead from error to error.
     """
-    from .server import bound, server
+    from .server import server
 
-    # uvicorn hangs up on some malformed requests with a traceback, which is no concern of users.
-    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     with bound(port) as listening:
-        address, port = listening.getsockname()
-        url = f"http://{address}:{port}/{'' if first is None else query(first)}"
+        url = f"{address_of(listening)}/{'' if first is None else query(first)}"
         print(f"The page is at {url} (stop with Ctrl-C).", flush=True)
         if open_browser:
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
