@@ -22,6 +22,8 @@ from .service import Service
 
 PATHS = ("/predict", "/health", "/metrics", "/openapi.json")
 HEADERS = {"x-content-type-options": "nosniff", "cache-control": "no-store"}
+DROPPED = 8
+"""How many times the largest body is read and dropped before the connection ends."""
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -83,7 +85,11 @@ def app(service: Service, hosts: tuple[str, ...] | None = None) -> Starlette:
 
 
 async def body_of(request: Request, most: int) -> bytes:
-    """The body of a request, which is not read to its end if it is too large."""
+    """The body of a request.
+
+    Of one that is too large nothing is kept, but it is read for a while: most clients look at the
+    answer only when they have sent everything.
+    """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise Refusal(
@@ -92,15 +98,18 @@ async def body_of(request: Request, most: int) -> bytes:
     size, parts = 0, list[bytes]()
     declared = request.headers.get("content-length", "")
     try:
-        if declared.isdecimal() and int(declared) > most:
+        if declared.isdecimal() and int(declared) > DROPPED * most:
             raise too_large(most)
         async for part in request.stream():
             size += len(part)
-            if size > most:
+            if size > DROPPED * most:
                 raise too_large(most)
-            parts.append(part)
+            if size <= most:
+                parts.append(part)
     except ClientDisconnect:
         raise Refusal(400, "The body must come to its end, and did not.") from None
+    if size > most:
+        raise too_large(most)
     return b"".join(parts)
 
 
