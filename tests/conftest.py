@@ -3,6 +3,7 @@ from importlib import metadata
 
 import pytest
 import shape_checks
+import skipped
 import torch
 from hypothesis import HealthCheck, Phase, settings
 from shape_checks import unchecked
@@ -39,6 +40,15 @@ def generator():
 
 def pytest_runtest_setup():
     shape_checks.calls.clear()
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Say in one line what was left out, and how to run it."""
+    reports = terminalreporter.stats.get("skipped", [])
+    reasons = [one.longrepr[2] if isinstance(one.longrepr, tuple) else "" for one in reports]
+    expression, left_out = config.option.markexpr, terminalreporter.stats.get("deselected", [])
+    slow = len(left_out) if expression == "not slow" else 0
+    terminalreporter.write_line(skipped.sentence(reasons, slow))
 
 
 @pytest.fixture
