@@ -51,6 +51,7 @@ def differences(found: set[str], expected: set[str], name: str) -> list[str]:
 
 
 def main(folder: Path) -> int:
+    """Check both in a folder; the exit status."""
     (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
     wrong = [
         *differences(in_wheel(wheel), tracked("src/beamlearn"), wheel.name),

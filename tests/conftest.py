@@ -46,8 +46,10 @@ def pytest_terminal_summary(terminalreporter, config):
     """Say in one line what was left out, and how to run it."""
     reports = terminalreporter.stats.get("skipped", [])
     reasons = [one.longrepr[2] if isinstance(one.longrepr, tuple) else "" for one in reports]
-    expression, left_out = config.option.markexpr, terminalreporter.stats.get("deselected", [])
-    slow = len(left_out) if expression == "not slow" else 0
+    slow = 0
+    if config.option.markexpr == "not slow":  # workers do not tell how many they left out
+        workers = config.getoption("numprocesses", None)
+        slow = None if workers else len(terminalreporter.stats.get("deselected", []))
     terminalreporter.write_line(skipped.sentence(reasons, slow))
 
 

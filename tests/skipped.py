@@ -26,11 +26,13 @@ def sentence(reasons, slow=0):
 
     >>> sentence(["There is no Chromium; install it."] * 2)
     'Skipped: 2 browser tests (apt-get install chromium, or playwright install chromium).'
+    >>> sentence([], slow=None)  # some, nobody knows how many
+    "Skipped: slow tests (make test, or pytest -m '')."
     >>> sentence([])
     'Skipped: nothing.'
     """
-    counts = Counter(map(kind_of, reasons)) + Counter({"slow tests": slow})
-    parts = []
+    counts = Counter(map(kind_of, reasons)) + Counter({"slow tests": slow or 0})
+    parts = [f"slow tests ({REMEDIES['slow tests'][1]})"] if slow is None else []
     for kind in (*REMEDIES, OTHERS):
         if counts[kind]:
             what = REMEDIES.get(kind, ("", "see the reasons above"))[1]

@@ -25,7 +25,10 @@ def asked(model, inputs, width=3, nbest=3):
     return list(found.values())
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=[pytest.mark.slow] * (kind == "hugging_face")) for kind in KINDS],
+)
 def test_alone_and_together(kind, tmp_path):
     if kind == "hugging_face":
         pytest.importorskip("transformers")
