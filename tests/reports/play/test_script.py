@@ -1,20 +1,16 @@
 """The script of the page computes what the library computes, on small trees of every kind."""
 
-import json
-import shutil
-import subprocess
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 
+import play_script
 import pytest
 import torch
-from browser import browser, page
 
 import beamlearn as bl
 from beamlearn.losses import LOSSES
-from beamlearn.reports.play.page import MODEL, script
 from beamlearn.strategies import Interpolate, as_strategy
 
 pytestmark = pytest.mark.usefixtures("module_without_shape_checks")
@@ -25,7 +21,7 @@ SCORINGS = {
     "log-probabilities": (True, "log_softmax"),
 }
 ANSWER = """
-const answer = ({ root, losses, ...choices }) => {
+({ root, losses, ...choices }) => {
   const nodes = grown(root, choices.scoring), path = trajectory(nodes[0], choices);
   const numbers = (list) => list.map((node) => node.number);
   return {
@@ -36,7 +32,7 @@ const answer = ({ root, losses, ...choices }) => {
     here: path.transitions.map((one) => losses.map((name) => lossAt(name, one))),
     along: losses.map((name) => lossAlong(name, path.transitions, nodes, choices.scoring)),
   };
-};
+}
 """
 
 
@@ -139,21 +135,9 @@ def asked():
 
 
 @pytest.fixture(scope="module")
-def answers(asked, tmp_path_factory):
-    """What the script says of all cases, in Node or else in Chromium."""
-    code = script(*MODEL) + ANSWER
-    given = json.dumps([case.asked for case in asked])
-    node = shutil.which("node")
-    if node is None:
-        with browser() as opened, page(opened) as (shown, _):
-            return shown.evaluate(f"(given) => {{ {code}; return given.map(answer); }}", given)
-    file = tmp_path_factory.mktemp("script") / "answer.js"
-    told = f"{code}\nconst given = JSON.parse(require('fs').readFileSync(0, 'utf8'));"
-    file.write_text(f"{told}\nconsole.log(JSON.stringify(given.map(answer)));", "utf-8")
-    done = subprocess.run(
-        [node, str(file)], input=given, capture_output=True, text=True, timeout=60, check=True
-    )
-    return json.loads(done.stdout)
+def answers(asked):
+    """What the script says of all cases."""
+    return play_script.answers(ANSWER, [case.asked for case in asked])
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ from ...losses import LOSSES, Loss
 
 EQUATION = re.compile(r"Eq\. \((\d+)\): +(.*(?:\n +.*\S)*)")
 WORDS = (
-    (r"\bhat\b", "σ̂"),
-    (r"\bstar\b", "σ*"),
+    (r"\bhat\b", "\N{GREEK SMALL LETTER SIGMA}\N{COMBINING CIRCUMFLEX ACCENT}"),
+    (r"\bstar\b", "\N{GREEK SMALL LETTER SIGMA}*"),
     (r"\bdelta\b", "δ"),
-    (r"\bl\b", "ℓ"),
+    (r"\bl\b", "\N{SCRIPT SMALL L}"),
     (r"\bsum(?=_)", "Σ"),
     (r" in ", " ∈ "),
     (r" \* ", " · "),
@@ -68,8 +68,8 @@ def loss_facts() -> list[dict[str, object]]:
 def typeset(equation: str) -> Markup:
     """An equation in the code's symbols as HTML, with the paper's.
 
-    >>> print(typeset("max(0, s[hat(k)] - s[star(1)])"))
-    max(0, s<sub>σ̂(k)</sub> − s<sub>σ*(1)</sub>)
+    >>> print(typeset("max(0, w[i, j]) * 2"))
+    max(0, w<sub>i, j</sub>) · 2
     """
     text = str(escape(equation))
     for word, sign in WORDS:

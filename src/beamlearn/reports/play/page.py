@@ -54,9 +54,9 @@ def source(name: str) -> str:
 
 
 def data(value: object) -> Markup:
-    """A value for a script element: no text in it can end that.
+    r"""A value for a script element: no text in it can end that.
 
     >>> print(data("</script>"))
-    "<\\u002fscript>"
+    "\u003c/script>"
     """
-    return Markup(json.dumps(value, ensure_ascii=False).replace("</", "<\\u002f"))
+    return Markup(json.dumps(value, ensure_ascii=False).replace("<", r"\u003c"))

@@ -1,22 +1,21 @@
 // Bring the page to what it should be, changing only what differs: what has the focus keeps it.
 
 const SVG = "http://www.w3.org/2000/svg";
-const el = (tag, attributes = {}, ...children) => ({
-  tag, attributes, children: children.flat(2).filter((child) => child !== null && child !== undefined && child !== false),
-});
+const el = (tag, attributes = {}, ...children) => ({ tag, attributes, children });
+const present = (child) => child !== null && child !== undefined && child !== false;
 
 function patch(parent, wanted) {
   const known = new Map();
   for (const child of parent.childNodes) if (child.name_) known.set(child.name_, child);
   const seen = new Map();
-  const named = wanted.map((one) => {
+  const names = wanted.flat(2).filter(present).map((one) => {
     if (typeof one !== "object") return ["#text", one];
     if (one.attributes.key !== undefined) return [`${one.tag} ${one.attributes.key}`, one];
     seen.set(one.tag, (seen.get(one.tag) ?? 0) + 1);
     return [`${one.tag}-${seen.get(one.tag)}`, one];
   });
   let after = parent.firstChild;
-  for (const [name, one] of named) {
+  for (const [name, one] of names) {
     let child = name === "#text" ? null : known.get(name);
     if (name === "#text") {
       if (after?.nodeType === Node.TEXT_NODE) { child = after; if (child.data !== String(one)) child.data = one; }

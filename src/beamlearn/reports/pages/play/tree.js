@@ -87,6 +87,7 @@ function scaleOf(kind, size) {
 function drawSlider(view, node, kind, y, size, push) {
   const value = node.tree[kind], scale = scaleOf(kind, size), [low, high] = RANGE[kind], x = scale.x(value);
   const zero = scale.x(kind === "score" ? 0 : low), name = named(node), line = size.narrow ? y + 14 : y + 7;
+  const text = size.narrow ? y + 9 : y + 11;
   const other = kind === "score" && view.state.scores !== "absolute" ? `, score ${shown(node.s)}` : "";
   const long = Math.max(9, Math.min(34, Math.abs(push) * 12)) * Math.sign(push), tip = x + long;
   return el("g", { key: kind, class: `slider ${kind}`, role: "slider", tabindex: 0, "data-slider": kind, "data-number": node.number,
@@ -97,6 +98,6 @@ function drawSlider(view, node, kind, y, size, push) {
     el("path", { class: "amount", d: `M${zero} ${line}H${x}` }),
     Math.abs(push) > 5e-4 && el("path", { class: push > 0 ? "pull up" : "pull down", d: `M${x} ${line}H${tip}m${-4 * Math.sign(push)} -4l${4 * Math.sign(push)} 4l${-4 * Math.sign(push)} 4` }),
     el("circle", { class: "knob", cx: x, cy: line, r: size.narrow ? 2.6 : 5 }),
-    el("text", { class: "letter", x: 8, y: y + 11 }, kind[0]),
-    el("text", { x: size.box - 8, y: y + 11, "text-anchor": "end" }, shown(value)));
+    el("text", { class: "letter", x: 8, y: text }, kind[0]),
+    el("text", { x: size.box - 8, y: text, "text-anchor": "end" }, shown(value)));
 }
