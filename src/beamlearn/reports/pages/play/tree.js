@@ -72,9 +72,9 @@ function drawNode(view, node, size) {
     !isTerminal(node) && !size.narrow && el("text", { class: "cstar", x: w - 7, y: 16, "text-anchor": "end" }, `c* ${shown(node.cstar)}`),
     node.parent && drawSlider(view, node, "score", 22, size, push),
     isTerminal(node) && drawSlider(view, node, "cost", 37, size, 0),
-    Math.abs(push) > 5e-4 && el("g", { class: push > 0 ? "push up" : "push down", "aria-hidden": "true", transform: size.narrow ? `translate(${w - 9} -1)` : `translate(${w + 11} ${node.tall / 2 - 13})` },
+    Math.abs(push) > 5e-4 && el("g", { class: push > 0 ? "push up" : "push down", "aria-hidden": "true", transform: size.narrow ? `translate(${w - 9} -1)` : isTerminal(node) ? `translate(${w + 11} ${node.tall / 2})` : `translate(${w - 36} -8)` },
       el("path", { d: push > 0 ? "M0 -6L6 4H-6Z" : "M0 6L6 -4H-6Z" }),
-      !size.narrow && size.wide - w > 42 && el("text", { x: 9, y: 4 }, shown(Math.abs(push)))));
+      !size.narrow && el("text", { x: 9, y: 4 }, shown(Math.abs(push)))));
 }
 
 // From the value to pixels, and how many pixels a drag needs for 1.
