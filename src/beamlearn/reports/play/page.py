@@ -11,7 +11,10 @@ from .loss_facts import loss_facts
 
 MODEL = ("losses", "search", "state")
 """The scripts that compute; they know nothing of pages."""
-SHOWN = ("dom", "tree", "panels", "page")
+SHOWN = (
+    *("dom", "tree", "node", "orders", "loss_table", "panels"),
+    *("view", "changes", "page"),
+)
 """The scripts that draw, and answer to keys and pointers."""
 FILE, TITLE = "index.html", "Play with a beam"
 

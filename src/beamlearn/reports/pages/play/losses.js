@@ -3,10 +3,12 @@
 // to the smaller index.
 
 function ranked(s, c, k) {
-  const indices = s.map((_, i) => i), n = s.length;
+  const indices = s.map((_, i) => i),
+    n = s.length;
   const hat = [...indices].sort((i, j) => s[j] - s[i] || i - j);
   const star = [...indices].sort((i, j) => c[i] - c[j] || i - j);
-  const kept = hat.slice(0, k), least = c[star[0]];
+  const kept = hat.slice(0, k),
+    least = c[star[0]];
   return { s, c: c.map((x) => x - least), k, n, hat, star, kept, best: star[0], drops: n > k };
 }
 
@@ -23,7 +25,12 @@ const nothing = (n) => incurred(n, 0, []);
 function perceptron({ s, hat, best, n }, place, can) {
   const rival = hat.filter((i) => i !== best)[place - 1];
   const value = can ? s[rival] - s[best] : -1;
-  return value >= 0 ? incurred(n, value, [[rival, 1], [best, -1]]) : nothing(n);
+  return value >= 0
+    ? incurred(n, value, [
+        [rival, 1],
+        [best, -1],
+      ])
+    : nothing(n);
 }
 
 function marginLast({ s, hat, best, n, k, drops }, weight) {
@@ -31,12 +38,16 @@ function marginLast({ s, hat, best, n, k, drops }, weight) {
   const margin = drops ? 1 + s[last] - s[best] : 0;
   if (margin <= 0) return nothing(n);
   const w = weight(last);
-  return incurred(n, w * margin, [[last, w], [best, -w]]);
+  return incurred(n, w * margin, [
+    [last, w],
+    [best, -w],
+  ]);
 }
 
 // -s[star(1)] + log sum of exp(s[i] + raise(i)) over the indices in `among`.
 function logLoss({ s, best, n }, among, raise = () => 0) {
-  const terms = among.map((i) => s[i] + raise(i)), most = Math.max(...terms);
+  const terms = among.map((i) => s[i] + raise(i)),
+    most = Math.max(...terms);
   const sum = terms.reduce((total, term) => total + Math.exp(term - most), 0);
   const shares = among.map((i, at) => [i, Math.exp(terms[at] - most) / sum]);
   return incurred(n, -s[best] + most + Math.log(sum), [...shares, [best, -1]]);
@@ -52,7 +63,10 @@ function upperBound({ s, c, k, n, star, best }) {
   const deltas = star.slice(k).map((j) => [j, c[j] * (s[j] - s[best] + 1)]);
   const [most, at] = largest([[best, 0], ...deltas]);
   if (most <= 0) return nothing(n);
-  const slopes = at.flatMap((j) => [[j, c[j] / at.length], [best, -c[j] / at.length]]);
+  const slopes = at.flatMap((j) => [
+    [j, c[j] / at.length],
+    [best, -c[j] / at.length],
+  ]);
   return incurred(n, most, slopes);
 }
 
@@ -67,7 +81,8 @@ function weightedPairs({ s, c, n, star }, end, begin) {
   let value = 0;
   for (let i = 0; i < Math.min(end, n); i++) {
     for (let j = Math.max(i + 1, begin); j < n; j++) {
-      const [cheap, dear] = [star[i], star[j]], w = c[dear] - c[cheap];
+      const [cheap, dear] = [star[i], star[j]],
+        w = c[dear] - c[cheap];
       if (w === 0 || s[cheap] >= s[dear] + 1) continue;
       value += w * (s[dear] - s[cheap] + 1);
       slopes.push([dear, w], [cheap, -w]);

@@ -1,6 +1,9 @@
-// The tree as a drawing: a column for each step, the slots of its beam above, sliders in the nodes.
+// The tree as a drawing: a column for each step, with the slots of its beam above.
 
-const HEAD = 26, SLOT = 20, ROW = 60, LETTER = 7.1;
+const HEAD = 26,
+  SLOT = 20,
+  ROW = 60,
+  LETTER = 7.1;
 const RANGE = { score: [-LIMITS.score, LIMITS.score], cost: [0, LIMITS.cost] };
 const STEP = { score: 0.25, cost: 0.5 };
 
@@ -12,92 +15,130 @@ function placed(view, room) {
   let rows = 0;
   const visit = (node) => {
     node.children.forEach(visit);
-    node.row = node.children.length ? (node.children[0].row + node.children[node.children.length - 1].row) / 2 : rows++;
+    node.row = node.children.length
+      ? (node.children[0].row + node.children[node.children.length - 1].row) / 2
+      : rows++;
     node.tall = isTerminal(node) ? 55 : node.parent ? 41 : 24;
     node.x = 2 + node.depth * wide;
     node.y = top + ROW * (node.row + 0.5);
   };
   visit(view.nodes[0]);
-  return { columns, wide, box, top, width: Math.round(columns * wide + 2), height: top + ROW * rows + 8, narrow: box < 100 };
+  return {
+    columns,
+    wide,
+    box,
+    top,
+    width: Math.round(columns * wide + 2),
+    height: top + ROW * rows + 8,
+    narrow: box < 100,
+  };
 }
 
 function drawTree(view, room) {
   const size = placed(view, room);
   const columns = [...Array(size.columns).keys()];
-  const band = (depth, kind) => depth < size.columns && el("rect", { key: kind, class: `band ${kind}`, x: depth * size.wide - 4, y: 0, width: size.box + 12, height: size.height, rx: 8 });
+  const band = (depth, kind) =>
+    depth < size.columns &&
+    el("rect", {
+      key: kind,
+      class: `band ${kind}`,
+      x: depth * size.wide - 4,
+      y: 0,
+      width: size.box + 12,
+      height: size.height,
+      rx: 8,
+    });
   const edges = view.nodes.slice(1).map((node) => {
-    const from = node.parent.x + size.box, y = node.parent.y, middle = (from + node.x) / 2;
+    const from = node.parent.x + size.box,
+      y = node.parent.y,
+      middle = (from + node.x) / 2;
     const kind = `${view.visited.has(node) ? "visited" : view.seen.has(node) ? "seen" : "unseen"} ${view.lost === node ? "lost" : ""}`;
-    return el("path", { key: node.number, class: `edge ${kind}`, d: `M${from} ${y}C${middle} ${y} ${middle} ${node.y} ${node.x} ${node.y}` });
+    return el("path", {
+      key: node.number,
+      class: `edge ${kind}`,
+      d: `M${from} ${y}C${middle} ${y} ${middle} ${node.y} ${node.x} ${node.y}`,
+    });
   });
-  return el("svg", { width: size.width, height: size.height, viewBox: `-4 0 ${size.width + 6} ${size.height}`, role: "group", "aria-label": "The tree. Each node has a slider for its score, each leaf one for its cost." },
+  return el(
+    "svg",
+    {
+      width: size.width,
+      height: size.height,
+      viewBox: `-4 0 ${size.width + 6} ${size.height}`,
+      role: "group",
+      "aria-label": "The tree. Each node has a slider for its score, each leaf one for its cost.",
+    },
     el("g", { key: "bands" }, band(view.step - 1, "now"), view.here && band(view.step, "then")),
-    el("g", { key: "slots" }, columns.map((depth) => drawSlots(view, depth + 1, size))),
+    el(
+      "g",
+      { key: "slots" },
+      columns.map((depth) => drawSlots(view, depth + 1, size)),
+    ),
     el("g", { key: "edges", "aria-hidden": "true" }, edges),
-    el("g", { key: "nodes" }, view.nodes.map((node) => drawNode(view, node, size))));
+    el(
+      "g",
+      { key: "nodes" },
+      view.nodes.map((node) => drawNode(view, node, size)),
+    ),
+  );
 }
 
 function drawSlots(view, step, size) {
-  const beam = view.path.beams[step - 1], x = (step - 1) * size.wide + 2;
-  const letters = Math.floor((size.box - 24) / LETTER), names = (beam ?? []).map(named);
+  const beam = view.path.beams[step - 1],
+    x = (step - 1) * size.wide + 2;
+  const letters = Math.floor((size.box - 24) / LETTER),
+    names = (beam ?? []).map(named);
   const rows = [...Array(view.state.k).keys()].map((slot) => {
-    const node = beam?.[slot], y = HEAD + slot * SLOT;
-    return el("g", { key: slot, class: node ? (node.cstar === view.nodes[0].cstar ? "slot right" : "slot") : "slot empty" },
+    const node = beam?.[slot],
+      y = HEAD + slot * SLOT;
+    return el(
+      "g",
+      {
+        key: slot,
+        class: node ? (node.cstar === view.nodes[0].cstar ? "slot right" : "slot") : "slot empty",
+      },
       el("rect", { x, y, width: size.box, height: SLOT - 3, rx: 4 }),
       el("text", { class: "place", x: x + 7, y: y + 12.5 }, slot + 1),
-      node && el("text", { x: x + 18, y: y + 12.5 }, cut(named(node), letters)));
+      node && el("text", { x: x + 18, y: y + 12.5 }, cut(named(node), letters)),
+    );
   });
   const raised = beam && step > 1 ? cheapest(beam) - cheapest(view.path.beams[step - 2]) : 0;
   const cost = beam && `c* ${shown(cheapest(beam))}`;
-  return el("g", { key: step, class: `beam ${step === view.step ? "on" : ""}`, ...(beam ? { role: "button", tabindex: 0, "data-go": step, "aria-label": `Beam ${step}: ${listed(names)}; cost ${shown(cheapest(beam))}`, "aria-current": step === view.step ? "step" : null } : { "aria-hidden": "true" }) },
-    el("rect", { class: "ring", x: x - 3, y: 2, width: size.box + 6, height: HEAD + SLOT * view.state.k - 3, rx: 6 }),
+  return el(
+    "g",
+    {
+      key: step,
+      class: `beam ${step === view.step ? "on" : ""}`,
+      ...(beam
+        ? {
+            role: "button",
+            tabindex: 0,
+            "data-go": step,
+            "aria-label": `Beam ${step}: ${listed(names)}; cost ${shown(cheapest(beam))}`,
+            "aria-current": step === view.step ? "step" : null,
+          }
+        : { "aria-hidden": "true" }),
+    },
+    el("rect", {
+      class: "ring",
+      x: x - 3,
+      y: 2,
+      width: size.box + 6,
+      height: HEAD + SLOT * view.state.k - 3,
+      rx: 6,
+    }),
     el("text", { class: "head", x, y: 18 }, "b", el("tspan", { class: "index", dy: 3 }, step)),
-    beam && el("text", { class: raised > 0 ? "cost raised" : "cost", x: x + size.box, y: 18, "text-anchor": "end" }, raised > 0 && !size.narrow ? `${cost} ▲` : cost),
-    rows);
-}
-
-function drawNode(view, node, size) {
-  const { here } = view, kinds = ["node"], at = here ? here.a.indexOf(node) : -1;
-  if (!view.seen.has(node) && node.parent) kinds.push("unseen");
-  if (view.visited.has(node)) kinds.push("visited");
-  if (view.beam.includes(node)) kinds.push("now");
-  if (at >= 0) kinds.push(here.next.includes(node) ? "kept" : "dropped");
-  if (view.lost === node) kinds.push("lost");
-  if (view.state.chosen === node.number) kinds.push("chosen");
-  const right = node.cstar === view.nodes[0].cstar, w = size.box, letters = Math.floor((w - (right ? 22 : 10) - (isTerminal(node) || size.narrow ? 0 : 34)) / 8.4);
-  const push = at >= 0 ? -view.gradient[at] : 0;
-  return el("g", { key: node.number, class: kinds.join(" "), transform: `translate(${node.x} ${node.y - node.tall / 2})`, "data-node": node.number },
-    el("rect", { class: "box", width: w, height: node.tall, rx: 7 }),
-    el("text", { class: "name", x: 8, y: 16 }, cut(node.name, letters), right && el("tspan", { class: "check", dx: 5 }, "✓")),
-    !isTerminal(node) && !size.narrow && el("text", { class: "cstar", x: w - 7, y: 16, "text-anchor": "end" }, `c* ${shown(node.cstar)}`),
-    node.parent && drawSlider(view, node, "score", 22, size, push),
-    isTerminal(node) && drawSlider(view, node, "cost", 37, size, 0),
-    Math.abs(push) > 5e-4 && el("g", { class: push > 0 ? "push up" : "push down", "aria-hidden": "true", transform: size.narrow ? `translate(${w - 9} -1)` : isTerminal(node) ? `translate(${w + 11} ${node.tall / 2})` : `translate(${w - 36} -8)` },
-      el("path", { d: push > 0 ? "M0 -6L6 4H-6Z" : "M0 6L6 -4H-6Z" }),
-      !size.narrow && el("text", { x: 9, y: 4 }, shown(Math.abs(push)))));
-}
-
-// From the value to pixels, and how many pixels a drag needs for 1.
-function scaleOf(kind, size) {
-  const [low, high] = RANGE[kind], from = size.narrow ? 8 : 23, to = size.box - (size.narrow ? 8 : 42);
-  const unit = (to - from) / (high - low);
-  return { from, to, x: (value) => from + (value - low) * unit, unit: unit < 8 ? 14 : unit };
-}
-
-function drawSlider(view, node, kind, y, size, push) {
-  const value = node.tree[kind], scale = scaleOf(kind, size), [low, high] = RANGE[kind], x = scale.x(value);
-  const zero = scale.x(kind === "score" ? 0 : low), name = named(node), line = size.narrow ? y + 14 : y + 7;
-  const text = size.narrow ? y + 9 : y + 11;
-  const other = kind === "score" && view.state.scores !== "absolute" ? `, score ${shown(node.s)}` : "";
-  const long = Math.max(9, Math.min(34, Math.abs(push) * 12)) * Math.sign(push), tip = x + long;
-  return el("g", { key: kind, class: `slider ${kind}`, role: "slider", tabindex: 0, "data-slider": kind, "data-number": node.number,
-    "aria-label": `${kind === "score" ? "Score" : "Cost"} of ${name}`, "aria-valuemin": low, "aria-valuemax": high, "aria-valuenow": value,
-    "aria-valuetext": `${shown(value)}${other}`, "aria-orientation": "horizontal" },
-    el("rect", { class: "ring", x: 3, y: y - 1, width: size.box - 6, height: 16, rx: 4 }),
-    el("path", { class: "track", d: `M${scale.from} ${line}H${scale.to}` }),
-    el("path", { class: "amount", d: `M${zero} ${line}H${x}` }),
-    Math.abs(push) > 5e-4 && el("path", { class: push > 0 ? "pull up" : "pull down", d: `M${x} ${line}H${tip}m${-4 * Math.sign(push)} -4l${4 * Math.sign(push)} 4l${-4 * Math.sign(push)} 4` }),
-    el("circle", { class: "knob", cx: x, cy: line, r: size.narrow ? 2.6 : 5 }),
-    el("text", { class: "letter", x: 8, y: text }, kind[0]),
-    el("text", { x: size.box - 8, y: text, "text-anchor": "end" }, shown(value)));
+    beam &&
+      el(
+        "text",
+        {
+          class: raised > 0 ? "cost raised" : "cost",
+          x: x + size.box,
+          y: 18,
+          "text-anchor": "end",
+        },
+        raised > 0 && !size.narrow ? `${cost} ▲` : cost,
+      ),
+    rows,
+  );
 }
