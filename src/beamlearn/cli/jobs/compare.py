@@ -16,7 +16,6 @@ from rich.table import Table
 from rich.text import Text
 
 from ...comparison.grid import COMPARED, Grid
-from ...comparison.part import Part
 from ...comparison.plan import Plan, check_data, entry_name, plan
 from ...comparison.progress import Followed
 from ...comparison.results import CSV, TABLE, Comparison, collect, write_results
@@ -25,6 +24,7 @@ from ...comparison.table import markdown, shown, words
 from ...data import atomic
 from ...data.kept import discard
 from ...engines import open_engine
+from ...engines.part import Part
 from ...plural import counted
 from ...tasks.task import D, E, M, TaskSpec
 from ...training.device import available
