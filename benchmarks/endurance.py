@@ -44,13 +44,25 @@ class Campaign:
 
     @property
     def runs(self) -> Path:
+        """The folder of small runs, in which all tasks and a comparison are trained."""
+        for name in self.tasks:
+            self.trained(name)
+        self.compared()
         return self.folder / "runs"
 
-    def prepare(self) -> None:
-        """Train a small run of every task, and a comparison."""
-        for name, task in self.tasks.items():
-            self.workshop.run(task.training(self.runs / name))
-        self.workshop.run(self.tasks["tag"].comparison(self.runs / "compare"))
+    def trained(self, task: str) -> Path:
+        """A small run of a task."""
+        out = self.folder / "runs" / task
+        if not out.exists():
+            self.workshop.run(self.tasks[task].training(out))
+        return out
+
+    def compared(self) -> Path:
+        """A small comparison."""
+        out = self.folder / "runs" / "compare"
+        if not out.exists():
+            self.workshop.run(self.tasks["tag"].comparison(out))
+        return out
 
 
 @final
@@ -76,7 +88,7 @@ def kill_training(task: str) -> Callable[[Campaign, int], Row]:
 
 def kill_prediction(task: str) -> Callable[[Campaign, int], Row]:
     def meet(at: Campaign, times: int) -> Row:
-        folder, run = at.folder / f"kill-predict-{task}", at.runs / task
+        folder, run = at.folder / f"kill-predict-{task}", at.trained(task)
         given = (at.workshop, at.tasks[task], run, folder, times, at.draw, at.until)
         held = "--resume; the output is the old file or the whole new one"
         return kill_row(kills.kill_prediction(*given), held)
@@ -94,7 +106,7 @@ def kill_comparison(at: Campaign, times: int) -> Row:
 
 def kill_victims(plan: victims.Plan) -> Callable[[Campaign, int], Row]:
     def meet(at: Campaign, times: int) -> Row:
-        folder, run = at.folder / "victims", at.runs / "tag"
+        folder, run = at.folder / "victims", at.trained("tag")
         given = (at.tasks["tag"], run, folder, times, at.draw, at.until)
         return kill_row(plan(*given), "nobody intervenes; the result is identical to undisturbed")
 
@@ -118,26 +130,26 @@ def on_small_disk(
 
 
 def fill_training(at: Campaign, disk: disks.Disk, times: int) -> disks.Shortage:
-    given = (at.workshop, at.tasks["tag"], disk, at.runs / "tag", times, at.draw)
+    given = (at.workshop, at.tasks["tag"], disk, at.trained("tag"), times, at.draw)
     return disks.fill_training(*given)
 
 
 def fill_prediction(at: Campaign, disk: disks.Disk, times: int) -> disks.Shortage:
-    return disks.fill_prediction(at.workshop, at.tasks["tag"], disk, at.runs / "tag", times)
+    return disks.fill_prediction(at.workshop, at.tasks["tag"], disk, at.trained("tag"), times)
 
 
 def protect(at: Campaign, disk: disks.Disk, _: int) -> disks.Shortage:
-    given = (at.workshop, at.tasks["tag"], disk, at.runs / "tag", at.runs / "compare")
+    given = (at.workshop, at.tasks["tag"], disk, at.trained("tag"), at.compared())
     return disks.protect_everything(*given)
 
 
 def fill_comparison(at: Campaign, disk: disks.Disk, times: int) -> disks.Shortage:
-    given = (at.workshop, at.tasks["tag"], disk, at.runs / "compare", times, at.draw)
+    given = (at.workshop, at.tasks["tag"], disk, at.compared(), times, at.draw)
     return disks.fill_comparison(*given)
 
 
 def remove_folder(at: Campaign, times: int) -> Row:
-    folder, whole = at.folder / "vanishing", at.runs / "tag"
+    folder, whole = at.folder / "vanishing", at.trained("tag")
     given = (at.workshop, at.tasks["tag"], folder, whole, times, at.draw, at.until)
     return shortage_row(disks.remove_folder(*given))
 
@@ -168,11 +180,11 @@ def damage_files(at: Campaign, times: int) -> Row:
 
 def misread(name: str) -> Callable[[Campaign, int], Row]:
     def meet(at: Campaign, times: int) -> Row:
-        reader = next(one for one in readers.readers(at.runs / "tag") if one.name == name)
+        reader = next(one for one in readers.readers(at.trained("tag")) if one.name == name)
         found = readers.try_reader(reader, times, at.draw, at.until)
         held = (
             f"{found.valid} read, {found.refused} refused ({found.with_line} with the line), "
-            f"slowest {found.slowest} s"
+            f"slowest {found.slowest} s, memory + {found.megabytes} MB"
         )
         return row(found.cases, held, found)
 
@@ -181,7 +193,7 @@ def misread(name: str) -> Callable[[Campaign, int], Row]:
 
 def attack(task: str) -> Callable[[Campaign, int], Row]:
     def meet(at: Campaign, times: int) -> Row:
-        given = (at.runs / task, at.tasks[task].dev, times, at.draw, at.until)
+        given = (at.trained(task), at.tasks[task].dev, times, at.draw, at.until)
         found = requests.try_requests(*given)
         statuses = ", ".join(f"{status}: {count}" for status, count in found.statuses.items())
         return row(found.requests, f"{statuses}; memory + {found.grown} MB", found)
@@ -258,7 +270,6 @@ def run(hardships: Sequence[tuple[Hardship, int]], minutes: float, seed: int) ->
     until = time.monotonic() + 60 * minutes
     with tempfile.TemporaryDirectory() as folder, Workshop() as workshop:
         tasks = small_tasks(Path(folder) / "data", SENTENCES)
-        Campaign(workshop, tasks, Path(folder), random.Random(seed), until).prepare()
         for one, times in hardships:
             if time.monotonic() > until:
                 break

@@ -39,6 +39,10 @@ LONGEST = 2_000
 """The most characters of a message: it must not repeat the file."""
 
 
+MEMORY = 2_000
+"""The megabytes that a reader may need: the largest files have two million lines."""
+
+
 class SlowError(BaseException):
     """A reader took too long; not an Exception, so that no reader catches it."""
 
@@ -68,6 +72,8 @@ class Found:
     """Refusals that name a line."""
     slowest: float
     """The most seconds of the processor that one took."""
+    megabytes: int
+    """How much more memory the process had at most than before the first file."""
     failures: tuple[str, ...]
     """What should never happen."""
 
@@ -190,7 +196,7 @@ def try_reader(reader: Reader, cases: int, draw: random.Random, deadline: float)
     """Read broken files until the deadline."""
     counts: Counter[str] = Counter()
     failures: list[str] = []
-    slowest = 0.0
+    slowest, before = 0.0, most_memory(anew=True)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / reader.file
         (Path(folder) / "vectors.vocab").write_text("the\nman\ndog\n")
@@ -205,6 +211,9 @@ def try_reader(reader: Reader, cases: int, draw: random.Random, deadline: float)
             counts[outcome if outcome in OUTCOMES else "failed"] += 1
             if outcome not in OUTCOMES:
                 failures.append(f"case {case}: {outcome} for {data[:200]!r}")
+    grown = most_memory() - before
+    if grown > MEMORY:
+        failures.append(f"it needed {grown} MB")
     return Found(
         reader.name,
         sum(counts.values()),
@@ -212,8 +221,17 @@ def try_reader(reader: Reader, cases: int, draw: random.Random, deadline: float)
         counts["refused"] + counts["refused with its line"],
         counts["refused with its line"],
         round(slowest, 2),
+        grown,
         tuple(failures),
     )
+
+
+def most_memory(anew: bool = False) -> int:
+    """The most memory that this process had, in MB; from now on if it is counted `anew`."""
+    if anew:
+        Path("/proc/self/clear_refs").write_text("5")
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) >> 10
 
 
 OUTCOMES = ("valid", "refused", "refused with its line")

@@ -368,6 +368,13 @@ def test_parts_that_do_not_fit_are_not_joined(tagger, tmp_path, capsys, kills):
     assert "Parts must be of one run, but not " in (told := one_sentence(capsys))
     assert "--width must be 1" in told or "`width` must be 1" in told
     assert beamlearn(*command, "--part", "2/2", "--width", 1) == 0
+    whole = tmp_path / "whole"
+    assert beamlearn(*command[:3], "-o", whole, "--resume") == 0
+    capsys.readouterr()
+    assert beamlearn("join", out, whole) == 2
+    assert "whole: A part must have been made with `beamlearn predict --part`" in one_sentence(
+        capsys
+    )
     part = tmp_path / "out.part-2-of-2"
     part.write_bytes(part.read_bytes()[:-1])
     assert beamlearn("join", out) == 2

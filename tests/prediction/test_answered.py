@@ -45,8 +45,8 @@ def test_answers_come_in_order_and_few_windows_are_in_flight():
     assert max(ahead) == module.AHEAD * 2 - 1
 
 
-def opened(breaking, error=BrokenExecutor()):
-    executor = Unsteady(breaking, error)
+def opened(breaking, error=None):
+    executor = Unsteady(breaking, error or BrokenExecutor())
 
     @contextmanager
     def engine():
@@ -57,10 +57,8 @@ def opened(breaking, error=BrokenExecutor()):
     return engine
 
 
-class KilledWorker(Exception):
-    """As Dask has it."""
-
-    __module__ = "distributed.scheduler"
+# As Dask has it.
+KilledWorker = type("KilledWorker", (Exception,), {"__module__": "distributed.scheduler"})
 
 
 @pytest.mark.parametrize("error", [BrokenExecutor(), CancelledError(), KilledWorker()])
