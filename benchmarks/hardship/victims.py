@@ -187,8 +187,8 @@ def kill_ranks(
 
     def begin() -> Commanded:
         shutil.rmtree(out, ignore_errors=True)
-        launch = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", 2)
-        launch = (*launch, "--max-restarts", 3)
+        processes = ("--standalone", "--nproc-per-node=2", "--max-restarts=3")
+        launch = ("-m", "torch.distributed.run", *processes)
         return Commanded((*launch, *arguments(out)), folder / "errors", "-m beamlearn train")
 
     def same() -> bool:
