@@ -1,12 +1,12 @@
 """Can a parser become better than its teacher? LOLS's claim where a bad reference misleads.
 
-    python benchmarks/bad_teachers.py EWT [--sentences 300] [--epochs 4] [--seeds 1]
+    python benchmarks/bad_teachers.py EWT [--sentences 200] [--epochs 8] [--seeds 1]
 
-EWT is a folder with `{train,dev}.conllu.gz` of UD English-EWT: projective sentences of 4 to 10
+EWT is a folder with `{train,dev}.conllu.gz` of UD English-EWT: projective sentences of 4 to 8
 words, unlabeled arc-hybrid parsing, greedy, a small network that sees words and universal tags. The
 references are those of LOLS (Chang et al. 2015, Section 5): `optimal`, a dynamic oracle;
-`suboptimal`, the same until the first wrong arc, and an arbitrary legal action from there on; `bad`,
-an arbitrary legal action everywhere. Arbitrary is by a fixed table, so that a reference is a
+`suboptimal`, the same until the first wrong arc, and any legal action from there on; `bad`, an
+arbitrary legal action everywhere. Arbitrary is by a fixed table, so that a reference is a
 function of the state. Outputs cost their wrong heads. Each of the nine cells is trained with each
 reference, on the same sentences in the same order. Cells that are done are not run again.
 """
@@ -31,8 +31,10 @@ from beamlearn.tasks.parsing.space import ParsingExample, ParsingSpace
 from beamlearn.tasks.parsing.tree import Tree
 
 PATH = RESULTS / "bad_teachers.json"
-BATCH, WORDS = 16, range(4, 11)
+BATCH, WORDS = 32, range(4, 9)
 REFERENCES = ("bad", "suboptimal", "optimal")
+FIRST = ("reference", "learned", "mixture")
+"""The order in which roll-ins are run."""
 SETTINGS = ParserSettings(
     tags="upos",
     crossing="lift",
@@ -128,10 +130,8 @@ def encoded(parser: Parser, data: ParsedSentences) -> list[ParsingExample]:
 
 def accuracy(parser: Parser, examples: Sequence[ParsingExample]) -> float:
     """The share of words with the right head, of greedy parses."""
-    parser.scorer.eval()
     parts = [examples[i : i + 64] for i in range(0, len(examples), 64)]
     found = bl.evaluate(parts, parser, parser.scorer, width=1)
-    parser.scorer.train()
     return 1 - float(found.costs.sum()) / sum(map(len, examples))
 
 
@@ -146,38 +146,36 @@ def teacher_accuracy(kind: str, parser: Parser, examples: Sequence[ParsingExampl
 def train(
     data: ParsedSentences, dev: ParsedSentences, cell: tuple[str, str, str], epochs: int, seed: int
 ) -> dict[str, Any]:
-    """Accuracy on the development set after each epoch, and processor time."""
+    """Accuracy of the parser and of its teacher on the development set, and processor time."""
     roll_in, roll_out, kind = cell
     parser = Parser.build(SETTINGS, data, seed=seed)
     task, examples, held_out = Lessons(parser), encoded(parser, data), encoded(parser, dev)
     oracle = bl.RolloutOracle(task.cost, out=ROLL_OUT[roll_out], reference=teacher(kind))
-    optimizer = torch.optim.Adam(parser.scorer.parameters(), lr=0.005)
+    optimizer = torch.optim.Adam(parser.scorer.parameters(), lr=0.01)
     order, coins = torch.Generator().manual_seed(seed), torch.Generator().manual_seed(seed)
-    began, found = process_time(), []
-    for _ in range(epochs):
-        batches = bl.minibatches(examples, BATCH, epochs=1, generator=order)
-        for _ in bl.learn(
-            batches,
-            task,
-            parser.scorer,
-            optimizer,
-            loss="upper_bound",
-            strategy=ROLL_IN[roll_in],
-            width=1,
-            oracle=oracle,
-            generator=coins,
-        ):
-            pass
-        found.append(accuracy(parser, held_out))
+    began = process_time()
+    for _ in bl.learn(
+        bl.minibatches(examples, BATCH, epochs=epochs, generator=order),
+        task,
+        parser.scorer,
+        optimizer,
+        loss="upper_bound",
+        strategy=ROLL_IN[roll_in],
+        width=1,
+        oracle=oracle,
+        generator=coins,
+    ):
+        pass
+    seconds = process_time() - began
     taught = teacher_accuracy(kind, parser, held_out)
-    return {"accuracy": found, "reference": taught, "seconds": process_time() - began}
+    return {"accuracy": accuracy(parser, held_out), "reference": taught, "seconds": seconds}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("data", type=Path)
-    parser.add_argument("--sentences", type=int, default=300)
-    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--sentences", type=int, default=200)
+    parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--seeds", type=int, default=1)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
@@ -185,7 +183,7 @@ def main() -> None:
     dev = short(arguments.data / "dev.conllu.gz", None)
     found = json.loads(PATH.read_text()) if PATH.exists() else {"machine": machine(), "cells": {}}
     found |= {"sentences": len(data), "dev": len(dev), "epochs": arguments.epochs}
-    for seed, cell in product(range(arguments.seeds), product(REFERENCES, ROLL_IN, ROLL_OUT)):
+    for seed, cell in product(range(arguments.seeds), product(REFERENCES, FIRST, ROLL_OUT)):
         name = "/".join((*cell, str(seed)))
         if name in found["cells"]:
             continue

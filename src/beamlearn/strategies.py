@@ -40,9 +40,7 @@ class Proposal:
     @property
     def reference(self) -> Selection:
         """The transition of the oracle, or of the reference where costs are estimated."""
-        return oracle_policy(
-            self.neighbors.by_reference, self.width, self.finish, self.final_width
-        )
+        return oracle_policy(self.neighbors.by_reference, self.width, self.finish, self.final_width)
 
 
 class Strategy(ABC):
