@@ -2,8 +2,9 @@
 
 import threading
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from ...web.listening import address_of, bound, check_packages
@@ -11,10 +12,13 @@ from .error_walk import ErrorWalk
 from .inspected_run import InspectedRun
 from .request import InputRequest
 
+if TYPE_CHECKING:
+    import uvicorn
 
-def check_server() -> None:
-    """Refuse to begin without the packages that serve the page."""
-    check_packages("The page", "pages", "or use `export` or `text`")
+
+def check_server(otherwise: str = "`export` or `text`") -> None:
+    """Refuse to begin without the packages that serve the page; `otherwise` does without them."""
+    check_packages("The page", "pages", f"or use {otherwise}")
 
 
 def serve(
@@ -30,13 +34,21 @@ def serve(
     """
     from .server import server
 
+    asked = "" if first is None else query(first)
+    serve_page(lambda: server(runs, walk), port, open_browser, asked)
+
+
+def serve_page(
+    make: "Callable[[], uvicorn.Server]", port: int, open_browser: bool, query: str = ""
+) -> None:
+    """Run the server that `make` makes until Ctrl-C."""
     with bound(port) as listening:
-        url = f"{address_of(listening)}/{'' if first is None else query(first)}"
+        url = f"{address_of(listening)}/{query}"
         print(f"The page is at {url} (stop with Ctrl-C).", flush=True)
         if open_browser:
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
         with suppress(KeyboardInterrupt):
-            server(runs, walk).run(sockets=[listening])
+            make().run(sockets=[listening])
 
 
 def query(request: InputRequest) -> str:

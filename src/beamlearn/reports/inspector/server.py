@@ -63,10 +63,7 @@ def app(runs: Sequence[InspectedRun], walk: ErrorWalk | None = None) -> Starlett
 
     return Starlette(
         routes=[Route("/", shown), Route("/favicon.ico", lambda _: Response(status_code=204))],
-        middleware=[
-            Middleware(Guarded, headers=HEADERS),
-            Middleware(TrustedHostMiddleware, allowed_hosts=[LOOPBACK, "localhost"]),
-        ],
+        middleware=isolated(),
         exception_handlers={HTTPException: refused},
     )
 
@@ -78,11 +75,25 @@ def refusal(request: Request, status: int) -> str:
     return f"The only page is /, got {request.scope['path'][:80]!r}; go to /."
 
 
+def isolated() -> list[Middleware]:
+    """Keep a page to this machine, and apart from other pages."""
+    hosts = [LOOPBACK, "localhost"]
+    return [
+        Middleware(Guarded, headers=HEADERS),
+        Middleware(TrustedHostMiddleware, allowed_hosts=hosts),
+    ]
+
+
 def server(runs: Sequence[InspectedRun], walk: ErrorWalk | None = None) -> uvicorn.Server:
+    """A server of the pages about some runs."""
+    return server_of(app(runs, walk))
+
+
+def server_of(pages: Starlette) -> uvicorn.Server:
     """A server that is ready to `run(sockets=[...])`."""
     return uvicorn.Server(
         uvicorn.Config(
-            app(runs, walk),
+            pages,
             **SETTINGS,
             lifespan="off",
             timeout_graceful_shutdown=1,
