@@ -3,7 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/.ready
 
-.PHONY: demo test quick check wheel benchmarks clean
+.PHONY: ready demo test quick check wheel benchmarks clean
+
+ready: $(READY)
 
 demo: $(READY)
 	$(VENV)/bin/beamlearn demo --out build/demo
@@ -21,15 +23,18 @@ check: $(READY)
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 
-# Builds the wheel, installs it in an environment of its own and runs a part of the tests there:
-# from another folder and without this project's settings, so that they import the wheel.
+# Builds the source distribution and from it the wheel, looks at what is in them, installs the wheel
+# in an environment of its own and runs a part of the tests there: from another folder and without
+# this project's settings, so that they import the wheel. (`--no-compile`: Python compiles the few
+# modules that are used, when they are.)
 WHEEL_TESTS := search/test_beam_search.py losses/test_equations.py \
 	reports/test_search_drawing.py cli/test_tagging.py
 wheel: $(READY)
 	rm -rf dist build/clean
-	$(VENV)/bin/python -m build --wheel --outdir dist
+	$(VENV)/bin/python -m build --outdir dist
+	$(VENV)/bin/python .ci/distributions.py dist
 	$(PYTHON) -m venv build/clean
-	build/clean/bin/python -m pip install --quiet -c constraints.txt \
+	build/clean/bin/python -m pip install --quiet --no-compile -c constraints.txt \
 		"$$(echo dist/*.whl)[pages]" pytest hypothesis beartype
 	cd build && clean/bin/python -c "import beamlearn as bl; assert 'site-packages' in bl.__file__; assert sum(row.table == 1 for row in bl.ALGORITHMS.values()) == 8 and len(bl.losses.LOSSES) == 12; print('imported', bl.__name__, bl.__version__)"
 	build/clean/bin/beamlearn --version
@@ -45,7 +50,7 @@ benchmarks: $(READY)
 $(READY): pyproject.toml constraints.txt
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --upgrade pip
-	$(VENV)/bin/python -m pip install --quiet -c constraints.txt -e ".[dev]"
+	$(VENV)/bin/python -m pip install --quiet --no-compile -c constraints.txt -e ".[dev]"
 	touch $(READY)
 
 clean:

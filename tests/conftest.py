@@ -3,6 +3,7 @@ from importlib import metadata
 
 import pytest
 import shape_checks
+import skipped
 import torch
 from hypothesis import HealthCheck, Phase, settings
 from shape_checks import unchecked
@@ -39,6 +40,17 @@ def generator():
 
 def pytest_runtest_setup():
     shape_checks.calls.clear()
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Say in one line what was left out, and how to run it."""
+    reports = terminalreporter.stats.get("skipped", [])
+    reasons = [one.longrepr[2] if isinstance(one.longrepr, tuple) else "" for one in reports]
+    slow = 0
+    if config.option.markexpr == "not slow":  # workers do not tell how many they left out
+        workers = config.getoption("numprocesses", None)
+        slow = None if workers else len(terminalreporter.stats.get("deselected", []))
+    terminalreporter.write_line(skipped.sentence(reasons, slow))
 
 
 @pytest.fixture

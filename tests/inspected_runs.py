@@ -1,15 +1,11 @@
 """Small runs to look into, and a server for them."""
 
-import threading
-import urllib.error
-import urllib.request
-from contextlib import contextmanager
-
 import tiny
 import tiny_pairs
+from loopback import running
 
 from beamlearn.reports.inspector import InspectedRun
-from beamlearn.reports.inspector.server import bound, server
+from beamlearn.reports.inspector.server import server
 from beamlearn.tasks.loading import load
 from beamlearn.tasks.tagging.task import TAGGING
 
@@ -36,28 +32,6 @@ def inspected(folder, *names, width=2):
     return found
 
 
-@contextmanager
 def served(inspected, walk=None):
-    """The address of a server on a free port of this machine, while it runs."""
-    listening, running = bound(0), server(inspected, walk)
-    thread = threading.Thread(target=running.run, args=([listening],))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    finally:
-        running.should_exit = True
-        thread.join(30)
-        listening.close()
-    assert not thread.is_alive()
-
-
-def ask(url, method="GET", data=None, **headers):
-    """Status, text and headers of an answer."""
-    request = urllib.request.Request(url, data=data, method=method, headers=headers)
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with opener.open(request, timeout=30) as answer:
-            return answer.status, answer.read().decode(), answer.headers
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.read().decode(), error.headers
+    """The address of a server of pages, while it runs."""
+    return running(server(inspected, walk))

@@ -15,7 +15,7 @@ from beamlearn.data.text import DataError, read_lines
 from beamlearn.evaluation.error_profile import ErrorProfile
 from beamlearn.evaluation.metric import Metric
 from beamlearn.tasks import settings
-from beamlearn.tasks.decoding import evaluated, search
+from beamlearn.tasks.decoding import evaluated, json_lines, search
 from beamlearn.tasks.registry import TASKS, TaskEntry
 from beamlearn.tasks.task import Answering, TaskSpec
 
@@ -113,7 +113,10 @@ class SortingAnswering(Answering):
         self.check(window)
         words = list(request.progress(self.words(window), window.sentences, "sorting"))
         found = search(model, words, request.width)
-        return "".join(f"{SORTING.spell(model, output)}\n" for output in found.outputs)
+        texts = [SORTING.spell(model, output) for output in found.outputs]
+        if request.as_json:
+            return json_lines({"sorted": text} for text in texts)
+        return "".join(f"{text}\n" for text in texts)
 
 
 class SortingTask(TaskSpec):

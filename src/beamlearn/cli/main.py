@@ -23,15 +23,17 @@ from .flags import flags_of, training_flags, with_flags
 from .help import PlainCommand, in_order
 from .inspect import inspect
 from .join import join
+from .play import play
 from .predict import predict
 from .report import report
+from .serve import serve
 from .torchrun import Launch
 from .train import train_group
 
 SUMMARY = "Learn beam search policies by imitation: the beam is part of the model."
 COMMANDS = (
-    *("demo", "train", "evaluate", "predict", "inspect", "diagnose", "compare", "report"),
-    *("certify", "export", "join"),
+    *("demo", "play", "train", "evaluate", "predict", "serve", "inspect", "diagnose", "compare"),
+    *("report", "certify", "export", "join"),
 )
 """In the order in which people come to need them."""
 
@@ -49,7 +51,8 @@ def app() -> typer.Typer:
     commands.callback(help=SUMMARY)(options)
     commands.add_typer(train_group(), name="train")
     commands.add_typer(compare_group(), name="compare")
-    for command in (demo, evaluate, predict, inspect, diagnose, report, certify, export, join):
+    explaining = (inspect, diagnose, report, certify)
+    for command in (demo, play, evaluate, predict, serve, *explaining, export, join):
         commands.command(cls=PlainCommand)(command)
     return commands
 

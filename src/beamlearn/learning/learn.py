@@ -200,6 +200,7 @@ def learn(
             trajectories=outcome.paths,
             beam_weight=weight,
         )
+    ranks.check_over()
 
 
 def incur_losses(batch: Any, task: Task, **choices: Any) -> Incurred:

@@ -17,6 +17,7 @@ from ..learning.iterates import Mixture
 from ..search.scorer import Scorer
 from ..search.space import SearchSpace
 from .data import DataSet, is_cached, read_split
+from .question import Question, Sent, line_of
 from .settings import Experiment, Files, ModelSettings
 
 
@@ -184,7 +185,7 @@ class Answering(ABC):
 
     @abstractmethod
     def answer(self, model: Any, window: Window, request: PredictionRequest) -> str:
-        """What is written for a window."""
+        """What is written for a window; if asked for JSON, one line for each sentence."""
 
 
 E = TypeVar("E", bound=Experiment)
@@ -210,6 +211,8 @@ class TaskSpec(ABC, Generic[E, D, M]):
     """Options of `predict` and `read_labeled` that it has and other tasks may not have."""
     prediction_options: frozenset[str] = frozenset()
     """Options that only `predict` has."""
+    place: str | None = None
+    """The field of its JSON lines that says nothing of an input but its place, if it has one."""
     step_cost: float | None = None
     """Where all outputs of an input take equally many steps: the most that an output can cost,
     for each of its steps."""
@@ -324,6 +327,10 @@ class TaskSpec(ABC, Generic[E, D, M]):
     @abstractmethod
     def sentence_unit(self, options: Options) -> Unit:
         """What a sentence is in the input of `predict`, so that it can be cut."""
+
+    def question(self, sent: Sent) -> Question:
+        """One input that was sent to a server, as a text for `answering`; by default a line."""
+        return line_of(sent)
 
     @abstractmethod
     def answering(

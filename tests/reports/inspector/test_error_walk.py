@@ -5,7 +5,8 @@ import re
 
 import pytest
 from browser import browser, page
-from inspected_runs import ask, inspected, runs, served
+from inspected_runs import inspected, runs, served
+from loopback import ask
 
 from beamlearn.cli.main import run as beamlearn
 from beamlearn.reports.inspector import InputRequest

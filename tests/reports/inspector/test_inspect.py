@@ -391,7 +391,7 @@ def test_what_is_typed_needs_no_file(folder, tmp_path, capsys):
 
 
 def test_a_server_needs_its_packages(folder, capsys, monkeypatch):
-    monkeypatch.setattr("beamlearn.reports.inspector.serve.find_spec", lambda name: None)
+    monkeypatch.setattr("beamlearn.web.listening.find_spec", lambda name: None)
     assert beamlearn(["inspect", str(folder / "one"), "--no-open"]) == 2
     assert "pip install 'beamlearn[pages]'" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "starlette", None)

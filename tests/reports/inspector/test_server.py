@@ -13,11 +13,13 @@ from contextlib import suppress
 from urllib.parse import quote, urlsplit
 
 import pytest
-from inspected_runs import NASTY, ask, inspected, runs, served
+from inspected_runs import NASTY, inspected, runs, served
+from loopback import ask
 
+from beamlearn.check import UsageError
 from beamlearn.reports.inspector import InputRequest
-from beamlearn.reports.inspector.server import HEADERS, bound
-from beamlearn.training.settings import SettingsError
+from beamlearn.reports.inspector.server import HEADERS
+from beamlearn.web.listening import bound
 
 pytestmark = pytest.mark.usefixtures("module_without_shape_checks")
 
@@ -185,7 +187,7 @@ def test_it_listens_on_the_loopback_alone():
     with bound(0) as listening:
         address, port = listening.getsockname()
         assert address == "127.0.0.1"
-        with pytest.raises(SettingsError, match=f"`port` must be free, got {port}"):
+        with pytest.raises(UsageError, match=f"`port` must be free, got {port}"):
             bound(port)
 
 

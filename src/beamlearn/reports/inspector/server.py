@@ -1,6 +1,5 @@
 """A server for this machine only that shows the page, to inspect one input after another."""
 
-import socket
 from collections.abc import Sequence
 from threading import Lock
 
@@ -12,16 +11,15 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ...training.settings import SettingsError
+from ...web.guarded import Guarded
+from ...web.listening import LOOPBACK, SETTINGS
 from ..pages.render import POLICY
 from .error_walk import ErrorWalk
 from .inspected_run import InspectedRun, inspect_input
 from .page import Form, page
 from .request import InputRequest, RequestError, parse_query
 
-HOST = "127.0.0.1"
 HEADERS = {
     "content-security-policy": f"{POLICY}; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
@@ -65,10 +63,7 @@ def app(runs: Sequence[InspectedRun], walk: ErrorWalk | None = None) -> Starlett
 
     return Starlette(
         routes=[Route("/", shown), Route("/favicon.ico", lambda _: Response(status_code=204))],
-        middleware=[
-            Middleware(Guarded),
-            Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"]),
-        ],
+        middleware=isolated(),
         exception_handlers={HTTPException: refused},
     )
 
@@ -80,49 +75,27 @@ def refusal(request: Request, status: int) -> str:
     return f"The only page is /, got {request.scope['path'][:80]!r}; go to /."
 
 
-class Guarded:
-    """Add the headers that isolate a page from others."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                own = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-                message["headers"] = [*message.get("headers", []), *own]
-            await send(message)
-
-        await self.app(scope, receive, guarded)
-
-
-def bound(port: int) -> socket.socket:
-    """A socket that only this machine can reach; port 0 is any free port."""
-    made = socket.socket()
-    try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind((HOST, port))
-        made.listen()
-    except OSError as error:
-        made.close()
-        raise SettingsError(
-            f"`port` must be free, got {port}, which is not ({error.strerror}); choose another, or "
-            "leave it out."
-        ) from None
-    return made
+def isolated() -> list[Middleware]:
+    """Keep a page to this machine, and apart from other pages."""
+    hosts = [LOOPBACK, "localhost"]
+    return [
+        Middleware(Guarded, headers=HEADERS),
+        Middleware(TrustedHostMiddleware, allowed_hosts=hosts),
+    ]
 
 
 def server(runs: Sequence[InspectedRun], walk: ErrorWalk | None = None) -> uvicorn.Server:
+    """A server of the pages about some runs."""
+    return server_of(app(runs, walk))
+
+
+def server_of(pages: Starlette) -> uvicorn.Server:
     """A server that is ready to `run(sockets=[...])`."""
     return uvicorn.Server(
         uvicorn.Config(
-            app(runs, walk),
-            log_config=None,
-            log_level="critical",
-            access_log=False,
-            server_header=False,
+            pages,
+            **SETTINGS,
             lifespan="off",
-            ws="none",
             timeout_graceful_shutdown=1,
         )
     )

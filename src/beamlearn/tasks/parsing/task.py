@@ -10,6 +10,7 @@ from ...evaluation.evaluate import Evaluation
 from ...evaluation.metric import Metric
 from ...plural import counted
 from ...training.settings import SettingsError
+from ..question import Question, Sent, conllu_of, line_of
 from ..task import Answering, Arcs, Options, PredictionRequest, Subject, TaskSpec
 from .attachment import arcs_of
 from .lexicon import ParsingLexicon
@@ -139,6 +140,11 @@ class ParsingTask(TaskSpec[ParsingExperiment, ParsedSentences, Parser]):
 
     def sentence_unit(self, options: Options) -> Unit:
         return sentence_unit(options)
+
+    def question(self, sent: Sent) -> Question:
+        if isinstance(sent, str):
+            return line_of(sent, (("layout", "lines"),))
+        return conllu_of(sent, "upos")
 
     def answering(
         self,

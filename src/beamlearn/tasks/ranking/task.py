@@ -9,6 +9,7 @@ from ...evaluation.evaluate import Evaluation
 from ...evaluation.metric import Metric
 from ...plural import counted
 from ...training.settings import SettingsError
+from ..question import Question, Sent, blanked
 from ..settings import Files
 from ..task import Answering, Options, PredictionRequest, Subject, TaskSpec
 from .histories import Histories, read_histories
@@ -35,6 +36,7 @@ class RankingTask(TaskSpec[RankingExperiment, Histories, Ranker]):
     experiment = RankingExperiment
     unit = "tokens"
     symbols = "items and their ids"
+    place = "user"  # of typed histories: the number of the line
     metrics = (NDCG, RECALL)
     columns: Mapping[str, str] = {
         "recall_at_5": "recall at 5",
@@ -133,6 +135,9 @@ class RankingTask(TaskSpec[RankingExperiment, Histories, Ranker]):
     def sentence_unit(self, options: Options) -> Unit:
         """A JSON object has no blank lines, and is one block."""
         return "block"
+
+    def question(self, sent: Sent) -> Question:
+        return blanked(sent)
 
     def answering(
         self,

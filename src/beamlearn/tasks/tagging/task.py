@@ -14,6 +14,7 @@ from ...plural import counted
 from ...training.batches import LazyExamples
 from ...training.settings import SettingsError
 from ..decoding import in_order
+from ..question import Question, Sent, check_untagged, conllu_of, line_of
 from ..task import Answering, Options, PredictionRequest, Ranges, Subject, TaskSpec
 from .bio import is_bio, span_scores
 from .decode import tag
@@ -156,6 +157,12 @@ class TaggingTask(TaskSpec[TaggingExperiment, TaggedSentences, Tagger]):
 
     def sentence_unit(self, options: Options) -> Unit:
         return sentence_unit(options)
+
+    def question(self, sent: Sent) -> Question:
+        if isinstance(sent, str):
+            return line_of(sent, (("layout", "lines"),))
+        check_untagged(sent)
+        return conllu_of(sent, "upos")
 
     def answering(
         self,

@@ -1,0 +1,1 @@
+"""Answer requests over HTTP: those that arrive together are searched together."""
