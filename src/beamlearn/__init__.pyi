@@ -44,12 +44,14 @@ from .search.linear_scorer import LinearScorer as LinearScorer
 from .search.neighbors import Move as Move
 from .search.neighbors import Neighbors as Neighbors
 from .search.oracle import Oracle as Oracle
+from .search.oracle import RightPath as RightPath
 from .search.pooled_search import pooled_search as pooled_search
 from .search.rollout import RolloutOracle as RolloutOracle
 from .search.sample_result import SampledOutput as SampledOutput
 from .search.sample_result import SampleResult as SampleResult
 from .search.scorer import FunctionScorer as FunctionScorer
 from .search.scorer import ParallelScorer as ParallelScorer
+from .search.scorer import PathScorer as PathScorer
 from .search.scorer import Scorer as Scorer
 from .search.space import Expansion as Expansion
 from .search.space import Finish as Finish
