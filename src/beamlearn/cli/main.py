@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from ..data.atomic import FULL, DiskFullError
+from ..hub.client import HubError
 from ..tasks.registry import TASKS, TaskEntry
 from .certify import certify
 from .compare import compare_group
@@ -24,6 +25,7 @@ from .help import PlainCommand, in_order
 from .inspect import inspect
 from .join import join
 from .predict import predict
+from .push import push
 from .report import report
 from .torchrun import Launch
 from .train import train_group
@@ -31,7 +33,7 @@ from .train import train_group
 SUMMARY = "Learn beam search policies by imitation: the beam is part of the model."
 COMMANDS = (
     *("demo", "train", "evaluate", "predict", "inspect", "diagnose", "compare", "report"),
-    *("certify", "export", "join"),
+    *("certify", "export", "push", "join"),
 )
 """In the order in which people come to need them."""
 
@@ -49,7 +51,18 @@ def app() -> typer.Typer:
     commands.callback(help=SUMMARY)(options)
     commands.add_typer(train_group(), name="train")
     commands.add_typer(compare_group(), name="compare")
-    for command in (demo, evaluate, predict, inspect, diagnose, report, certify, export, join):
+    for command in (
+        demo,
+        evaluate,
+        predict,
+        inspect,
+        diagnose,
+        report,
+        certify,
+        export,
+        push,
+        join,
+    ):
         commands.command(cls=PlainCommand)(command)
     return commands
 
@@ -101,6 +114,8 @@ def run(arguments: list[str]) -> int:
         return 2 if silent else fail(console, error, told, 2)
     except OSError as error:
         return fail(console, error, of_the_system(error), 1)
+    except HubError as error:
+        return fail(console, error, str(error), 1)
     except Exception as error:
         return fail(console, error, f"{type(error).__name__}: {error}", 1)
     return 0

@@ -7,13 +7,29 @@ import typer
 
 from ..check import check_choice
 from ..data.pairs import Allowed
+from ..hub.name import is_named
 from ..tasks.tagging.settings import COLUMNS
 from ..training.choices import Policy
 from ..training.settings import SettingsError
 from .completion import words
 
+
+def on_disk(run: Path) -> Path:
+    """The folder of a run; one in a repository is downloaded."""
+    if not is_named(run):
+        return run
+    from ..hub.download import run_folder  # loads torch
+
+    return run_folder(run)
+
+
 RunFolder = Annotated[
-    Path, typer.Argument(metavar="RUN", help="Run folder, or folder of a Hugging Face model.")
+    Path,
+    typer.Argument(
+        metavar="RUN",
+        help="Run folder, hub:USER/NAME, or folder of a Hugging Face model.",
+        callback=on_disk,
+    ),
 ]
 Device = Annotated[
     str,

@@ -26,6 +26,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from ..check import check_choice, check_width
+from ..hub.download import run_folder
 from ..learning.learn import Round
 from ..tasks.data import DataSet
 from ..tasks.decoding_width import measure_widths
@@ -235,9 +236,11 @@ class BeamEstimator(BaseEstimator, ABC, Generic[Given, Right, Output, Way, Told]
     ) -> Same:
         """Read the run folder of a `beamlearn train`; `policy` is that of `beamlearn predict`.
 
-        The parameters are the settings of the training, so `fit` repeats it on other data.
+        The parameters are the settings of the training, so `fit` repeats it on other data. A
+        `path` that is `hub:USER/NAME` is a repository that `beamlearn push` wrote.
         """
         check_choice(policy, get_args(Policy), "policy")
+        path = run_folder(path)
         model, experiment = load(cls._task, path, available(device), policy)
         run = Run.open(path)
         history = [record for record in run.rounds() if "epoch" in record]

@@ -13,6 +13,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..data import atomic
+from ..hub.download import run_folder
 from ..tasks.decoding_width import default_width
 from ..tasks.loading import load
 from ..training.device import available
@@ -70,8 +71,8 @@ class BeamComponent:
             self.nlp.get_pipe_config(name)["run"] = None
 
     def take(self, run: str | Path) -> None:
-        """Use the model of a run folder."""
-        self._load(portable_files(run), str(run))
+        """Use the model of a run folder, or of the repository `hub:USER/NAME`."""
+        self._load(portable_files(run_folder(run)), str(run))
 
     def _load(self, files: Mapping[str, bytes], source: str) -> None:
         """Build the model of these files."""
