@@ -26,6 +26,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from ..check import check_choice, check_width
+from ..data.text import DataError
 from ..hub.download import run_folder
 from ..learning.learn import Round
 from ..tasks.data import DataSet
@@ -159,6 +160,11 @@ class BeamEstimator(BaseEstimator, ABC, Generic[Given, Right, Output, Way, Told]
         loss that is within 1 % of the lowest. So a model that is trained with a beam of 1, as by
         likelihood, is decoded with a wider one where that helps.
         """
+        if y is None:  # scikit-learn's tools pass it on, and its checks look for these words
+            raise DataError(
+                f"This {type(self).__name__} requires y to be passed, but the target y is None; "
+                "give what is right for each entry of `X`."
+            )
         task = self._task
         experiment = experiment_of(task.experiment, self.get_params())
         train_set, dev_set = split(partial(self._pairs, experiment), X, y, X_dev, y_dev)
