@@ -52,6 +52,15 @@ PolicyName = Annotated[
     ),
 ]
 Mixture = Annotated[bool, typer.Option("--mixture", help="Short for --policy mixture.")]
+Logs = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Log the rounds to tensorboard, wandb or mlflow as well. May be repeated, or a list "
+        "with commas.",
+        metavar="tensorboard|wandb|mlflow",
+        autocompletion=words("tensorboard", "wandb", "mlflow"),
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object only.")]
 Layout = Annotated[
     str | None,
