@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 from ..check import UsageError
@@ -79,8 +80,7 @@ def is_unreachable(error: Exception) -> bool:
 @contextmanager
 def shown() -> Iterator[None]:
     """Show bars on a terminal only."""
-    from huggingface_hub import utils
-
+    utils = import_module("huggingface_hub.utils")
     if sys.stderr.isatty() or utils.are_progress_bars_disabled():
         yield
         return

@@ -89,7 +89,7 @@ class Tags(Job):
         if self.attribute == "pos":
             token.pos_ = empty
         elif self.attribute == "morph":
-            token.set_morph(empty)
+            set_morph(token, empty)
         else:
             token.tag_ = name
 
@@ -100,4 +100,9 @@ class Tags(Job):
         elif self.attribute == "tag":
             token.tag_ = "_SP"
         else:
-            token.set_morph("")
+            set_morph(token, "")
+
+
+def set_morph(token: Any, features: str) -> None:
+    """Set the morphology of a token, which the types of spaCy know nothing of."""
+    token.set_morph(features)

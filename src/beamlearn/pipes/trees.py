@@ -66,7 +66,8 @@ def fill(doc: Doc, found_in: Sequence[tuple[Sentence, Parsing]]) -> None:
             put(token, ARC_CONFIDENCE, sure)
     offsets = np.array([offset for offset, _ in arcs], dtype=np.int64).astype(np.uint64)
     names = np.array([doc.vocab.strings.add(name) for _, name in arcs], dtype=np.uint64)
-    doc.from_array([HEAD, DEP], np.stack([offsets, names], axis=1).reshape(len(arcs), 2))
+    rows: Any = np.stack([offsets, names], axis=1)  # a type of thinc stands in its signature
+    doc.from_array([HEAD, DEP], rows)
 
 
 def spaces(doc: Doc) -> list[tuple[int, str]]:
