@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 
 import pytest
 import tiny
@@ -13,8 +15,9 @@ spacy = pytest.importorskip("spacy", reason="needs spaCy; install beamlearn[spac
 
 from spacy.tokens import Doc, DocBin  # noqa: E402 (after the check)
 
+import beamlearn.pipes.factories  # noqa: E402, F401 (as the entry points of a wheel do)
 from beamlearn.cli.main import run as command  # noqa: E402
-from beamlearn.pipes import BeamComponent  # noqa: E402
+from beamlearn.pipes.component import BeamComponent  # noqa: E402
 from beamlearn.tasks.tagging.settings import TaggingFiles  # noqa: E402
 
 pytestmark = [
@@ -367,3 +370,12 @@ def test_the_wheel_announces_the_components():
 
 def defaults(name):
     return dict(spacy.language.Language.get_factory_meta(name).default_config)
+
+
+@pytest.mark.slow
+def test_who_only_uses_spacy_loads_no_models():
+    """spaCy imports the factories of all packages that have some."""
+    code = "import sys, beamlearn.pipes.factories; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "spacy" in done.stdout.split()
+    assert not any(name.startswith("beamlearn.tasks") for name in done.stdout.split())

@@ -1,4 +1,7 @@
-"""Components for pipelines of spaCy: taggers, parsers and entity recognizers of run folders."""
+"""Components for pipelines of spaCy: taggers, parsers and entity recognizers of run folders.
+
+spaCy imports `factories` for everybody who has both packages, so it loads little else.
+"""
 
 from importlib.util import find_spec
 
@@ -7,8 +10,3 @@ if find_spec("spacy") is None:
         "beamlearn.pipes needs the package 'spacy', which is not installed; run "
         "`pip install 'beamlearn[spacy]'`."
     )
-
-from .component import BeamComponent as BeamComponent
-from .factories import make_ner as make_ner
-from .factories import make_parser as make_parser
-from .factories import make_tagger as make_tagger

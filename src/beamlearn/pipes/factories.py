@@ -1,15 +1,12 @@
 """The components by the names that `nlp.add_pipe` knows."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spacy.language import Language
 
-from ..check import check_choice
-from .component import BeamComponent
-from .entities import Entities
-from .job import Job
-from .tags import Attribute, Tags
-from .trees import Trees
+if TYPE_CHECKING:
+    from .component import BeamComponent
+    from .job import Job
 
 TAGGER, PARSER, NER = "beamlearn_tagger", "beamlearn_parser", "beamlearn_ner"
 DEFAULTS: dict[str, Any] = {"run": None, "width": None, "nbest": 1, "device": "cpu"}
@@ -29,16 +26,11 @@ def make_tagger(
     nbest: int,
     device: str,
     attribute: str,
-) -> BeamComponent:
+) -> "BeamComponent":
     """A tagger: `token.pos_`, `token.tag_` or `token.morph`."""
-    known: dict[str, Attribute] = {
-        "auto": "auto",
-        "pos": "pos",
-        "tag": "tag",
-        "morph": "morph",
-    }
-    check_choice(attribute, known, "attribute")
-    return made(nlp, name, TAGGER, Tags(known[attribute]), run, width, nbest, device)
+    from .tags import Tags
+
+    return made(nlp, name, TAGGER, Tags.of(attribute), run, width, nbest, device)
 
 
 @Language.factory(
@@ -52,8 +44,10 @@ def make_tagger(
 )
 def make_parser(
     nlp: Language, name: str, run: str | None, width: int | None, nbest: int, device: str
-) -> BeamComponent:
+) -> "BeamComponent":
     """A dependency parser: `token.head` and `token.dep_`."""
+    from .trees import Trees
+
     return made(nlp, name, PARSER, Trees(), run, width, nbest, device)
 
 
@@ -64,8 +58,10 @@ def make_parser(
 )
 def make_ner(
     nlp: Language, name: str, run: str | None, width: int | None, nbest: int, device: str
-) -> BeamComponent:
+) -> "BeamComponent":
     """An entity recognizer: `doc.ents`."""
+    from .entities import Entities
+
     return made(nlp, name, NER, Entities(), run, width, nbest, device)
 
 
@@ -73,13 +69,15 @@ def made(
     nlp: Language,
     name: str,
     factory: str,
-    job: Job,
+    job: "Job",
     run: str | None,
     width: int | None,
     nbest: int,
     device: str,
-) -> BeamComponent:
+) -> "BeamComponent":
     """A component, with the model of its run if there is one already."""
+    from .component import BeamComponent
+
     component = BeamComponent(
         nlp, name, job, factory=factory, width=width, nbest=nbest, device=device
     )

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, final
+from typing import Any, Literal, final, get_args
 
 from spacy.parts_of_speech import IDS
 from spacy.tokens import Doc, Token
 
+from ..check import by_name
 from ..tasks.decoding import in_order
 from ..tasks.tagging.decode import tag
 from ..training.settings import SettingsError
@@ -53,6 +54,12 @@ class Tags(Job):
 
     attribute: Attribute = "auto"
     task = "tag"
+
+    @classmethod
+    def of(cls, attribute: str) -> "Tags":
+        """The job that leaves its tags in an attribute; refuse one that there is not."""
+        known: dict[str, Attribute] = {name: name for name in get_args(Attribute)}
+        return cls(by_name(known, attribute, "attribute"))
 
     def check(self, model: Any, experiment: Any, run: str) -> None:
         known = model.lexicon.tags
