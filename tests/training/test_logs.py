@@ -42,9 +42,9 @@ def scalars(run):
 
 
 def until_killed(events, training, run, watchers):
-    """Four rounds, of which the last two are in no checkpoint."""
-    for number, event in zip(range(4), events, strict=False):
-        saved = Checkpointer(run, seconds=0.0 if number < 2 else 1e9)
+    """Three rounds, a validation with a checkpoint, and two rounds more."""
+    saved = Checkpointer(run, seconds=1e9)
+    for _, event in zip(range(6), events, strict=False):
         for watch in (saved, *watchers):
             watch(training, event)
     raise KeyboardInterrupt
@@ -56,9 +56,9 @@ def killed_and_resumed(folder, name):
     run, events = prepared.checkpointer.run, iter(prepared.training)
     with pytest.raises(KeyboardInterrupt), logging([name], prepared.training, run) as watchers:
         until_killed(events, prepared.training, run, watchers)
-    assert (killed := len((run.path / "rounds.jsonl").read_bytes().splitlines())) == 4
+    assert prepared.training.round == 5
     again = tiny.resume(folder / "run", report=print)
-    assert again.training.round < killed  # it goes on before where it was killed
+    assert again.training.round == 3  # it goes on before where it was killed
     with again.checkpointer.held(), logging([name], again.training, run) as watchers:
         tiny.fit(again.training, again.checkpointer, *watchers)
     return folder / "run"

@@ -66,8 +66,8 @@ def fill(doc: Doc, found_in: Sequence[tuple[Sentence, Parsing]]) -> None:
             put(token, ARC_CONFIDENCE, sure)
     offsets = np.array([offset for offset, _ in arcs], dtype=np.int64).astype(np.uint64)
     names = np.array([doc.vocab.strings.add(name) for _, name in arcs], dtype=np.uint64)
-    rows: Any = np.stack([offsets, names], axis=1)  # a type of thinc stands in its signature
-    doc.from_array([HEAD, DEP], rows)
+    table: Any = np.stack([offsets, names], axis=1)  # a type of thinc stands in its signature
+    doc.from_array([HEAD, DEP], table)
 
 
 def spaces(doc: Doc) -> list[tuple[int, str]]:
