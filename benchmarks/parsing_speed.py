@@ -95,7 +95,7 @@ class Theirs:
         import spacy
 
         self.nlp = spacy.blank("en")
-        self.pipe = self.nlp.add_pipe("beam_parser", config={"beam_width": 8})
+        self.pipe: Any = self.nlp.add_pipe("beam_parser", config={"beam_width": 8})
         self.examples = [self.example(w, t) for w, t in zip(train.words, train.trees, strict=True)]
         self.optimizer = self.nlp.initialize(lambda: self.examples)
 
