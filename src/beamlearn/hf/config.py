@@ -47,8 +47,10 @@ class BeamArguments:
     beam_weight: float | None = setting(
         JOINT.beam_weight, "Weight of the beam's loss beside the likelihood. None: the beam alone."
     )
-    beam_start: float = setting(
-        SIGHTED_START, "Share of all steps, at the beginning, that train by likelihood alone."
+    beam_start: float | None = setting(
+        None,
+        "Share of all steps, at the beginning, that train by likelihood alone. None: two thirds, "
+        "or 0 where the beam is alone.",
     )
     beam_every: int = setting(1, "After that, the beam takes part in every so many steps.")
     beam_evaluates: bool = setting(
@@ -71,6 +73,13 @@ class BeamArguments:
             return Interpolate(self.beam_beta)
         return as_strategy(self.beam_strategy)
 
+    @property
+    def first_share(self) -> float:
+        """The share of all steps before the beam takes part."""
+        if self.beam_start is None:
+            return 0.0 if self.beam_weight is None else SIGHTED_START
+        return self.beam_start
+
     def check(self) -> None:
         """Refuse what cannot be meant."""
         check_width(self.beam_width, "beam_width")
@@ -80,7 +89,7 @@ class BeamArguments:
         check_choice(self.beam_best, ("all", "best_scored", "first"), "beam_best")
         if self.beam_weight is not None and not self.beam_weight >= 0:
             raise ValueError(f"`beam_weight` must be at least 0, got {self.beam_weight}.")
-        if not 0 <= self.beam_start <= 1:
+        if not 0 <= self.first_share <= 1:
             raise ValueError(f"`beam_start` must be from 0 to 1, got {self.beam_start}.")
         if self.beam_every < 1:
             raise ValueError(f"`beam_every` must be at least 1, got {self.beam_every}.")

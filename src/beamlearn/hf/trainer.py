@@ -87,7 +87,7 @@ class WithBeam(Trainer):
     @property
     def beam_takes_part(self) -> bool:
         """Does the beam take part in the step to come?"""
-        since = self.state.global_step - round(self.beam.beam_start * self.state.max_steps)
+        since = self.state.global_step - round(self.beam.first_share * self.state.max_steps)
         return self.beam.beam_weight != 0 and since >= 0 and since % self.beam.beam_every == 0
 
     def evaluation_loop(self, dataloader: Any, *given: Any, **named: Any) -> Any:
