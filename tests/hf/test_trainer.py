@@ -38,7 +38,6 @@ QUIET = {
     "max_steps": 3,
     "per_device_train_batch_size": 4,
     "learning_rate": 1e-2,
-    "beam_start": 0.0,
 }
 
 
@@ -80,7 +79,7 @@ def trainer(kind, folder, *, model=None, data=None, others=None, **settings):
     made, config = parts(kind)
     model = blank(kind) if model is None else model
     data = examples(model) if data is None else data
-    arguments = config(output_dir=str(folder), **{**QUIET, **settings})
+    arguments = config(output_dir=str(folder), **{**QUIET, "beam_start": 0.0, **settings})
     given = model if model.config.is_encoder_decoder else None
     others = {"data_collator": DataCollatorForSeq2Seq(WORDS, model=given), **(others or {})}
     return made(model, args=arguments, train_dataset=data, **others)

@@ -124,9 +124,8 @@ class KeepsBest(BeamArguments):
 def _save_when_evaluated(args: Any) -> None:
     """What is best must have been saved, so saving goes along with evaluation."""
     args.save_strategy = args.eval_strategy
-    every = args.eval_steps or args.logging_steps
-    if args.eval_strategy == "steps" and args.save_steps % every:
-        args.save_steps = every
+    if args.eval_strategy == "steps":
+        args.save_steps = args.eval_steps or args.logging_steps
 
 
 @dataclass
