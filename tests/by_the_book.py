@@ -202,6 +202,34 @@ def policy(neighbors, a, k, key, finish, last=1):
     return best(a, k, key), False
 
 
+def learn_to_search(neighbors, score, cost, reference, root, roll_in, roll_out_by, coin):
+    """LOLS along one greedy trajectory: the visited nodes, and the costs of their neighbors.
+
+    `roll_in` and `roll_out_by` are the probabilities of the reference, which goes to the neighbor
+    that is cheapest by `reference`, ties by score. `coin(p)` draws one roll-out policy for all
+    neighbors of a node, then the policy that takes the step.
+    """
+
+    def learned(v):
+        return max(neighbors(v), key=score)
+
+    def taught(v):
+        return min(neighbors(v), key=lambda child: (reference(child), -score(child)))
+
+    def reached(v, by):
+        while neighbors(v):
+            v = by(v)
+        return cost(v)
+
+    node, visited, costs = root, [root], []
+    while neighbors(node):
+        by = taught if coin(roll_out_by) else learned
+        costs.append([reached(child, by) for child in neighbors(node)])
+        node = taught(node) if coin(roll_in) else learned(node)
+        visited.append(node)
+    return visited, costs
+
+
 def beam_search(neighbors, score, root, k, finish="pad"):
     """Algorithm 1: the visited beams, and the ranked neighbors at the last transition."""
     if not neighbors(root):

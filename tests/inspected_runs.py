@@ -37,9 +37,9 @@ def inspected(folder, *names, width=2):
 
 
 @contextmanager
-def served(inspected, walk=None):
+def listening_to(running):
     """The address of a server on a free port of this machine, while it runs."""
-    listening, running = bound(0), server(inspected, walk)
+    listening = bound(0)
     thread = threading.Thread(target=running.run, args=([listening],))
     thread.start()
     try:
@@ -49,6 +49,11 @@ def served(inspected, walk=None):
         thread.join(30)
         listening.close()
     assert not thread.is_alive()
+
+
+def served(inspected, walk=None):
+    """The same for a server of pages about runs."""
+    return listening_to(server(inspected, walk))
 
 
 def ask(url, method="GET", data=None, **headers):

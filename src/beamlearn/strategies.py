@@ -37,6 +37,11 @@ class Proposal:
         """POLICY(G, b, k, -c*)."""
         return oracle_policy(self.neighbors, k, self.finish, self.final_width)
 
+    @property
+    def reference(self) -> Selection:
+        """The transition of the oracle, or of the reference where costs are estimated."""
+        return oracle_policy(self.neighbors.by_reference, self.width, self.finish, self.final_width)
+
 
 class Strategy(ABC):
     """How training beams are chosen."""
@@ -60,10 +65,13 @@ class Oracle(Strategy):
 
     Paper note: neighbors of equal cost, usually many, are ranked by their score, so that the
     model is compared with its own strongest competitors.
+
+    With a `RolloutOracle` that has a reference, the reference is followed, as in LOLS: whatever
+    the roll-outs say of its actions.
     """
 
     def next_beam(self, proposal: Proposal) -> Selection:
-        return proposal.oracle(proposal.width)
+        return proposal.reference
 
 
 @final
@@ -179,7 +187,7 @@ class Interpolate(Strategy):
         follow = coins < self.at(proposal.round)
         if not bool(follow.any()):
             return proposal.learned
-        return where(follow, proposal.oracle(proposal.width), proposal.learned)
+        return where(follow, proposal.reference, proposal.learned)
 
 
 @final

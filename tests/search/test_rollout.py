@@ -57,6 +57,92 @@ def test_roll_outs_by_the_learned_policy_are_the_book_s(tree, k):
         assert sorted(costs) == pytest.approx(sorted(map(cost, a)))
 
 
+@pytest.mark.parametrize(
+    "cell", [name for name, row in bl.ALGORITHMS.items() if row.out is not None]
+)
+@settings(max_examples=25)
+@given(tree=trees(root_terminal=False), seed=st.integers(0, 99), taste=st.integers(2, 5))
+def test_cells_of_learning_to_search_are_the_book_s(cell, tree, seed, taste):
+    row = bl.ALGORITHMS[cell]
+
+    def opinion(node):  # of a reference that is wrong most of the time
+        return (sum(node) * 7 + len(node)) % taste
+
+    oracle = bl.RolloutOracle(
+        lambda _, path: tree.costs[path[-1]],
+        out=row.out,
+        reference=lambda space: Opinion(space, opinion),
+    )
+    path = bl.beam_trajectory(
+        tree.space(),
+        scorer_of(tree),
+        row.width,
+        strategy=row.strategy,
+        oracle=oracle,
+        generator=torch.Generator().manual_seed(seed),
+    )
+    draws = torch.Generator().manual_seed(seed)
+    mixed = isinstance(row.out, float)
+    if mixed:
+        torch.rand(1, 1, generator=draws)  # for the roll-out from the initial node
+
+    def coin(p):
+        return p == 1 or (p > 0 and torch.rand(1, generator=draws).item() < p)
+
+    strategies = {"Oracle": 1, "Interpolate": 0.5, "Continue": 0}
+    visited, costs = by_the_book.learn_to_search(
+        tree.neighbors,
+        tree.score,
+        tree.costs.__getitem__,
+        opinion,
+        (),
+        strategies[type(row.strategy).__name__],
+        {"reference": 1, "learned": 0}.get(row.out, row.out),
+        coin,
+    )
+    beams = [beam[0][-1] for beam in path.beams[0]]
+    assert beams == [*visited, *visited[-1:] * (len(beams) - len(visited))]  # it may stay there
+    assert costs_at(path)[: len(costs)] == [pytest.approx(row) for row in costs]
+
+
+class Opinion(bl.Oracle):
+    """A reference that goes where a function of nodes is least."""
+
+    def __init__(self, space, opinion):
+        self.space, self.opinion = space, opinion
+
+    def initial(self):
+        return torch.zeros(len(self.space))
+
+    def start(self):
+        return None
+
+    def costs(self, memory, nodes):
+        children = self.space.children(nodes)
+        said = [
+            0.0 if n < 0 else float(self.opinion(self.space.output_of(n)[-1]))
+            for n in children.flatten().tolist()
+        ]
+        return torch.tensor(said).view(children.shape)
+
+    def advance(self, memory, nodes, move):
+        return None
+
+
+def test_the_strategy_oracle_follows_the_reference_and_not_the_best_roll_out():
+    (_, scorer), space = tagging(), TaggingSpace([[0, 1, 2]], tags=3)
+    wrong = TaggingSpace([[1, 1, 1]], tags=3)
+    for out in ("learned", 0.5, "reference"):
+        oracle = bl.RolloutOracle(
+            lambda _, output: float(sum(a != b for a, b in zip(output, (0, 1, 2), strict=True))),
+            out=out,
+            reference=lambda _: wrong.oracle(),
+        )
+        path = bl.beam_trajectory(space, scorer, 1, strategy="oracle", oracle=oracle)
+        assert [list(beam[0]) for beam in path.beams[0]] == [[], [1], [1, 1], [1, 1, 1]]
+        assert path.final_costs.item() == 2  # of the metric, not what the reference thinks
+
+
 @settings(max_examples=25)
 @given(forest=st.lists(trees(), min_size=1, max_size=4), k=widths, more=st.integers(0, 3))
 def test_batch_law(forest, k, more):

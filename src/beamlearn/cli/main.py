@@ -23,6 +23,7 @@ from .flags import flags_of, training_flags, with_flags
 from .help import PlainCommand, in_order
 from .inspect import inspect
 from .join import join
+from .play import play
 from .predict import predict
 from .report import report
 from .torchrun import Launch
@@ -30,8 +31,8 @@ from .train import train_group
 
 SUMMARY = "Learn beam search policies by imitation: the beam is part of the model."
 COMMANDS = (
-    *("demo", "train", "evaluate", "predict", "inspect", "diagnose", "compare", "report"),
-    *("certify", "export", "join"),
+    *("demo", "play", "train", "evaluate", "predict", "inspect", "diagnose", "compare"),
+    *("report", "certify", "export", "join"),
 )
 """In the order in which people come to need them."""
 
@@ -49,7 +50,8 @@ def app() -> typer.Typer:
     commands.callback(help=SUMMARY)(options)
     commands.add_typer(train_group(), name="train")
     commands.add_typer(compare_group(), name="compare")
-    for command in (demo, evaluate, predict, inspect, diagnose, report, certify, export, join):
+    alone = (demo, play, evaluate, predict, inspect, diagnose, report, certify, export, join)
+    for command in alone:
         commands.command(cls=PlainCommand)(command)
     return commands
 

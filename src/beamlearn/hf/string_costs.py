@@ -1,14 +1,13 @@
 """Costs of whole outputs by any function of texts."""
 
 from collections.abc import Callable
-from math import isfinite
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
-from ..search.output_cost import CostError
+from ..search.output_cost import checked_cost
 
 StringCost = Callable[[str, str], float]
 """What an output costs by one reference, both as text."""
@@ -51,11 +50,5 @@ def _text(tokenizer: PreTrainedTokenizerBase, ids: list[int]) -> str:
 
 
 def _cost(cost: StringCost, output: str, reference: str, example: int) -> float:
-    where = f"example {example} of the batch, output {output!r:.80}, reference {reference!r:.80}"
-    try:
-        value = float(cost(output, reference))
-    except Exception as error:
-        raise CostError(f"`cost` failed ({type(error).__name__}: {error}) at {where}.") from error
-    if not isfinite(value):
-        raise CostError(f"`cost` must return a finite number, got {value} at {where}.")
-    return value
+    where = f"at example {example} of the batch, output {output!r:.80}, reference {reference!r:.80}"
+    return checked_cost(cost, output, reference, where)

@@ -38,6 +38,8 @@ class Neighbors:
     """c* of every neighbor, where an oracle was asked; junk where `mask` is False."""
     known: Bool[Tensor, "batch n"] | None = None
     """Which costs are known; None: all."""
+    reference: Float[Tensor, "batch k a"] | None = None
+    """What the policy to follow says of every neighbor, where costs are estimates by others."""
     complete: bool = False
     """Is every number in `local` finite?"""
     scale: float = 1.0
@@ -125,6 +127,16 @@ class Neighbors:
         dearest = costs.masked_fill(~self.known, -torch.inf).amax(dim=-1, keepdim=True)
         filled = torch.where(self.known, costs, dearest + 1)
         return replace(self, completion=filled.view(self.local.shape))
+
+    @property
+    def by_reference(self) -> "Neighbors":
+        """The same with the costs by which to follow the oracle.
+
+        That is the reference, where costs are estimated by roll-outs and there is one.
+        """
+        if self.reference is None:
+            return self
+        return replace(self, completion=self.reference).with_unknown_last()
 
     @cached_property
     def least_cost(self) -> Float[Tensor, " batch"]:

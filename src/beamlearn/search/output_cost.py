@@ -33,26 +33,30 @@ def costs_of(
     if batched:
         values = _all_at_once(cast(BatchedCost, cost), inputs, outputs)
     else:
-        values = [
-            _one(cast(Cost, cost), *case) for case in zip(inputs, outputs, examples, strict=True)
-        ]
+        cases = zip(inputs, outputs, examples, strict=True)
+        one = cast(Cost, cost)
+        values = [checked_cost(one, x, y, where(number, y)) for x, y, number in cases]
     for value, output, example in zip(values, outputs, examples, strict=True):
-        if not isfinite(value):
-            raise CostError(
-                f"`cost` must return a finite number, got {value} {where(example, output)}."
-            )
+        check_finite(value, where(example, output))
     return torch.tensor(values, dtype=torch.float64)
 
 
-def _one(cost: Cost, input: Any, output: Any, example: int) -> float:
+def checked_cost(cost: Callable[[Any, Any], float], one: Any, other: Any, where: str) -> float:
+    """What a function says of two things; if it fails, or is not finite, the error says where."""
     try:
-        return float(cost(input, output))
+        value = float(cost(one, other))
     except CostError:  # it knows better what it is about
         raise
     except Exception as error:
-        raise CostError(
-            f"`cost` failed ({type(error).__name__}: {error}) {where(example, output)}."
-        ) from error
+        raise CostError(f"`cost` failed ({type(error).__name__}: {error}) {where}.") from error
+    check_finite(value, where)
+    return value
+
+
+def check_finite(value: float, where: str) -> None:
+    """Refuse a cost that is NaN or infinite."""
+    if not isfinite(value):
+        raise CostError(f"`cost` must return a finite number, got {value} {where}.")
 
 
 def _all_at_once(cost: BatchedCost, inputs: list[Any], outputs: Sequence[Any]) -> list[float]:

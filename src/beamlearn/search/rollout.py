@@ -30,7 +30,8 @@ class RolloutOracle(Oracle):
     The cost of a neighbor is `cost(input, output)` of the output that is reached from it, action by
     action: by the learned policy, by the reference, which takes the cheapest action of another
     oracle, or (a number) by either, with that probability of the reference for each beam.
-    Without a `cost`, outputs cost what the reference says.
+    Without a `cost`, outputs cost what the reference says. Strategies that follow the oracle follow
+    the reference, whatever is estimated, or the estimates if there is none.
 
     Only the `per_beam` best-scored neighbors of a beam are rolled out, and the one that the
     reference would choose; None: all of them. The others count as dearer than all that are known;
@@ -157,6 +158,8 @@ class Prefix:
     """-1 where none was taken."""
     guide: Any
     """The memory of the reference, where there is one."""
+    right: Float[Tensor, "batch k a"] | None
+    """What the reference says of all neighbors; of a finished hypothesis, what it said before."""
 
 
 @dataclass(frozen=True)
@@ -194,15 +197,17 @@ class Rollouts(Oracle):
         beam = self.collection.start
         with torch.no_grad():
             neighbors = expand(self.space, self.scorer, beam)
-            right = self._right(self.start(), beam)
-            coins = self._coins(beam.kept)
-            first = self._choice(neighbors, right, coins)
-            return self._roll_out(beam, self.start(), neighbors, right, first, coins)[:, 0]
+            memory, coins = self.start(), self._coins(beam.kept)
+            first = self._choice(neighbors, memory.right, coins)
+            return self._roll_out(beam, memory, neighbors, first, coins)[:, 0]
 
     def start(self) -> Prefix:
-        batch, device = len(self.space), self.collection.start.scores.device
-        none = torch.zeros(batch, 1, 0, dtype=torch.long, device=device)
-        return Prefix(none, None if self.guide is None else self.guide.start())
+        beam = self.collection.start
+        none = torch.zeros(len(self.space), 1, 0, dtype=torch.long, device=beam.scores.device)
+        if self.guide is None:
+            return Prefix(none, None, None)
+        guide = self.guide.start()
+        return Prefix(none, guide, self.guide.costs(guide, beam.nodes))
 
     def costs(self, memory: Any, nodes: Any) -> NoReturn:
         raise not_followed()
@@ -210,19 +215,28 @@ class Rollouts(Oracle):
     def advance(self, memory: Prefix, nodes: Any, move: Move) -> Prefix:
         taken = move.actions.masked_fill(move.stays, -1)
         actions = torch.cat([move.follow(memory.actions), taken[..., None]], dim=-1)
-        guide = None if self.guide is None else self.guide.advance(memory.guide, nodes, move)
-        return Prefix(actions, guide)
+        if self.guide is None or memory.right is None:
+            return Prefix(actions, None, None)
+        guide, before = self.guide.advance(memory.guide, nodes, move), move.pick(memory.right)
+        right = self.guide.costs(guide, nodes)
+        return Prefix(
+            actions, guide, torch.where(move.finished[..., None], before[..., None], right)
+        )
 
     @torch.no_grad()
     def complete(self, memory: Prefix, beam: Beam, neighbors: Neighbors) -> Neighbors:
         """Roll out the best-scored neighbors, and the one that the reference would choose."""
-        right = self._right(memory, beam)
-        known = self._worth_knowing(neighbors, right)
+        known = self._worth_knowing(neighbors, memory.right)
         index, there = positions(known)
         first = selection(index, there)
-        found = self._roll_out(beam, memory, neighbors, right, first, self._coins(there))
+        found = self._roll_out(beam, memory, neighbors, first, self._coins(there))
         costs = torch.zeros_like(known, dtype=found.dtype).scatter_add(-1, index, found * there)
-        return replace(neighbors, completion=costs.view(neighbors.local.shape), known=known)
+        return replace(
+            neighbors,
+            completion=costs.view(neighbors.local.shape),
+            known=known,
+            reference=memory.right,
+        )
 
     def _worth_knowing(
         self, neighbors: Neighbors, right: Float[Tensor, "batch k a"] | None
@@ -235,10 +249,6 @@ class Rollouts(Oracle):
         if right is not None:
             known = known.scatter(-1, least(neighbors.fill(right.flatten(1), torch.inf)), True)
         return known & neighbors.mask
-
-    def _right(self, memory: Prefix, beam: Beam) -> Float[Tensor, "batch k a"] | None:
-        """What the reference says of all neighbors."""
-        return None if self.guide is None else self.guide.costs(memory.guide, beam.nodes)
 
     def _coins(self, there: Bool[Tensor, "batch m"]) -> Bool[Tensor, "batch m"]:
         """Which roll-outs the reference takes to their ends: all from a beam, or none.
@@ -287,7 +297,6 @@ class Rollouts(Oracle):
         beam: Beam,
         memory: Prefix,
         neighbors: Neighbors,
-        right: Float[Tensor, "batch k a"] | None,
         chosen: Selection,
         by_reference: Bool[Tensor, "batch m"],
     ) -> Float[Tensor, "batch m"]:
@@ -297,8 +306,8 @@ class Rollouts(Oracle):
         costs = torch.zeros(shape, device=chosen.index.device)
         while True:
             step = take(beam, neighbors, chosen)
-            if right is not None:
-                costs = torch.where(step.stays, costs, right.flatten(1).gather(-1, chosen.index))
+            if memory.right is not None:
+                costs = memory.right.flatten(1).gather(-1, chosen.index)
             taken = step.actions.masked_fill(step.stays, -1)
             slots = step.slots[..., None].expand(-1, -1, memory.actions.shape[-1])
             actions = torch.cat([memory.actions.gather(1, slots), taken[..., None]], dim=-1)
@@ -312,8 +321,7 @@ class Rollouts(Oracle):
             memory = self.advance(memory, beam.nodes, move)
             places, costs, by_reference = map(move.keep, (places, costs, by_reference))
             neighbors = expand(self.space, self.scorer, beam)
-            right = self._right(memory, beam)
-            chosen = self._choice(neighbors, right, by_reference)
+            chosen = self._choice(neighbors, memory.right, by_reference)
 
     def _costs(self, ended: list[Reached], shape: torch.Size) -> Float[Tensor, "batch m"]:
         """What outputs cost, at their places."""

@@ -1,11 +1,13 @@
 """Costs of texts, by name and by function."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 
+from beamlearn.search.output_cost import CostError
 from beamlearn.tasks.transduction.cost_names import ROLLED_OUT
-from beamlearn.tasks.transduction.text_costs import TEXT_COSTS, text_cost_named
+from beamlearn.tasks.transduction.text_costs import TEXT_COSTS, cost_of_outputs, text_cost_named
 from beamlearn.training.settings import SettingsError
 
 
@@ -29,6 +31,14 @@ def test_values():
     pytest.importorskip("rouge_score")
     found = text_cost_named("rouge-l")("the cat sat", "the cat sat down")
     assert found == pytest.approx(1 - 2 * (1 * 0.75) / 1.75)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, "three"])
+def test_a_metric_that_says_no_number_is_named_with_the_texts(value, monkeypatch):
+    monkeypatch.setattr(math, "dist", lambda output, reference: value)
+    cost = cost_of_outputs("math:dist", lambda tokens: " ".join(map(str, tokens)))
+    with pytest.raises(CostError, match="for the output '3 4' of 'three four'"):
+        cost(SimpleNamespace(texts=("three four",)), [3, 4])
 
 
 def test_a_function_of_ones_own():

@@ -3,9 +3,10 @@
 import logging
 import threading
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from ...training.settings import SettingsError
@@ -13,14 +14,17 @@ from .error_walk import ErrorWalk
 from .inspected_run import InspectedRun
 from .request import InputRequest
 
+if TYPE_CHECKING:
+    import uvicorn
 
-def check_server() -> None:
-    """Refuse to begin without the packages that serve the page."""
+
+def check_server(otherwise: str = "`export` or `text`") -> None:
+    """Refuse to begin without the packages that serve the page; `otherwise` does without them."""
     missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
     if missing:
         raise SettingsError(
             f"The page is served by the package {missing[0]!r}, which is not installed; run "
-            "`pip install 'beamlearn[pages]'`, or use `export` or `text`."
+            f"`pip install 'beamlearn[pages]'`, or use {otherwise}."
         )
 
 
@@ -35,18 +39,28 @@ def serve(
 
     With a `walk`, links lead from error to error.
     """
-    from .server import bound, server
+    from .server import server
+
+    asked = "" if first is None else query(first)
+    serve_page(lambda: server(runs, walk), port, open_browser, asked)
+
+
+def serve_page(
+    make: "Callable[[], uvicorn.Server]", port: int, open_browser: bool, query: str = ""
+) -> None:
+    """Run the server that `make` makes until Ctrl-C."""
+    from .server import bound
 
     # uvicorn hangs up on some malformed requests with a traceback, which is no concern of users.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     with bound(port) as listening:
         address, port = listening.getsockname()
-        url = f"http://{address}:{port}/{'' if first is None else query(first)}"
+        url = f"http://{address}:{port}/{query}"
         print(f"The page is at {url} (stop with Ctrl-C).", flush=True)
         if open_browser:
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
         with suppress(KeyboardInterrupt):
-            server(runs, walk).run(sockets=[listening])
+            make().run(sockets=[listening])
 
 
 def query(request: InputRequest) -> str:

@@ -65,10 +65,7 @@ def app(runs: Sequence[InspectedRun], walk: ErrorWalk | None = None) -> Starlett
 
     return Starlette(
         routes=[Route("/", shown), Route("/favicon.ico", lambda _: Response(status_code=204))],
-        middleware=[
-            Middleware(Guarded),
-            Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"]),
-        ],
+        middleware=isolated(),
         exception_handlers={HTTPException: refused},
     )
 
@@ -78,6 +75,12 @@ def refusal(request: Request, status: int) -> str:
     if status == 405:
         return f"The method must be GET or HEAD, got {request.method[:20]}; reload the page."
     return f"The only page is /, got {request.scope['path'][:80]!r}; go to /."
+
+
+def isolated() -> list[Middleware]:
+    """Keep a page to this machine, and apart from other pages."""
+    hosts = [HOST, "localhost"]
+    return [Middleware(Guarded), Middleware(TrustedHostMiddleware, allowed_hosts=hosts)]
 
 
 class Guarded:
@@ -113,10 +116,15 @@ def bound(port: int) -> socket.socket:
 
 
 def server(runs: Sequence[InspectedRun], walk: ErrorWalk | None = None) -> uvicorn.Server:
+    """A server of the pages about some runs."""
+    return server_of(app(runs, walk))
+
+
+def server_of(pages: Starlette) -> uvicorn.Server:
     """A server that is ready to `run(sockets=[...])`."""
     return uvicorn.Server(
         uvicorn.Config(
-            app(runs, walk),
+            pages,
             log_config=None,
             log_level="critical",
             access_log=False,

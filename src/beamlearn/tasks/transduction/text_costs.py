@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from ...check import unknown
+from ...search.output_cost import checked_cost
 from ...training.settings import SettingsError
 from .cost_names import PREFIX
 
@@ -82,9 +83,15 @@ def text_cost_named(name: str) -> TextCost:
 
 
 def nearest_cost(cost: TextCost, text: Callable[[Any], str], example: Any, output: Any) -> float:
-    """What an output costs by the nearest of an example's references."""
+    """What an output costs by the nearest of an example's references.
+
+    If the metric fails, the error has both as texts, by which the example can be found.
+    """
     written = text(output)
-    return min(float(cost(written, reference)) for reference in example.texts)
+    return min(
+        checked_cost(cost, written, right, f"for the output {written!r:.80} of {right!r:.80}")
+        for right in example.texts
+    )
 
 
 def cost_of_outputs(name: str, text: Callable[[Sequence[int]], str]) -> Callable[..., float]:

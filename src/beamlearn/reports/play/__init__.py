@@ -1,0 +1,1 @@
+"""A small tree to play with."""
