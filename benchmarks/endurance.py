@@ -3,9 +3,10 @@
     python benchmarks/endurance.py --minutes 60
 
 It needs Linux; full and read-only disks are small ones in memory, for which it has to run as root
-(otherwise they are left out, and the table says so). Parts that are finished are kept in
-`results/endurance.json`, and the same command goes on with the others; `--again` starts over, and
-`--only PART` runs one part again. It ends with status 1 if anything was lost.
+(otherwise they are left out, and the table says so). What is finished is kept in
+`results/endurance.json`, and the same command goes on with the rest: hardships that were not met as
+often as they should be, or in which something was lost. `--again` starts over, and `--only WORDS`
+is about those with these words in their names. It ends with status 1 if anything was lost.
 """
 
 import argparse
@@ -15,12 +16,12 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
-from hardship import damage, disks, kills, readers, requests, rivals
+from hardship import damage, disks, kills, readers, requests, rivals, victims
 from hardship.small_runs import SmallTask, small_tasks
 from hardship.workshop import Workshop
 from measure import RESULTS, machine, print_table
@@ -33,192 +34,266 @@ Row = dict[str, Any]
 @final
 @dataclass(frozen=True)
 class Campaign:
-    """What all parts share: small runs, a folder, chance, and the time that is left."""
+    """What all hardships share: small runs, a folder, chance, and the time that is left."""
 
     workshop: Workshop
     tasks: dict[str, SmallTask]
     folder: Path
     draw: random.Random
     until: float
-    scale: float
-    """How much of each part to do; 1 is all of it."""
 
     @property
     def runs(self) -> Path:
+        """The folder of small runs, in which all tasks and a comparison are trained."""
+        for name in self.tasks:
+            self.trained(name)
+        self.compared()
         return self.folder / "runs"
 
-    def times(self, count: int) -> int:
-        return max(1, round(count * self.scale))
+    def trained(self, task: str) -> Path:
+        """A small run of a task."""
+        out = self.folder / "runs" / task
+        if not out.exists():
+            self.workshop.run(self.tasks[task].training(out))
+        return out
 
-    def prepare(self) -> None:
-        """Train a small run of every task, and a comparison."""
-        for name, task in self.tasks.items():
-            self.workshop.run(task.training(self.runs / name))
-        self.workshop.run(self.tasks["tag"].comparison(self.runs / "compare"))
+    def compared(self) -> Path:
+        """A small comparison."""
+        out = self.folder / "runs" / "compare"
+        if not out.exists():
+            self.workshop.run(self.tasks["tag"].comparison(out))
+        return out
 
 
-def killed(part: Campaign) -> Iterator[Row]:
-    for name, count in {"tag": 18, "parse": 14, "transduce": 14, "proven": 10}.items():
-        folder = part.folder / f"kill-{name}"
-        more = (part.times(count), part.draw, part.until)
-        found = kills.kill_training(part.workshop, part.tasks[name], folder, *more)
-        yield kill_row(found, "--resume; every file byte-identical to an undisturbed run")
-    for name in ("tag", "parse", "transduce"):
-        folder = part.folder / f"kill-predict-{name}"
-        run, more = part.runs / name, (part.times(12), part.draw, part.until)
-        found = kills.kill_prediction(part.workshop, part.tasks[name], run, folder, *more)
-        yield kill_row(found, "the output is the old file or the whole new one")
-    folder, more = part.folder / "kill-compare", (part.times(8), part.draw, part.until)
-    found = kills.kill_comparison(part.workshop, part.tasks["tag"], folder, *more)
-    yield kill_row(found, "the same command; table and models are identical")
+@final
+@dataclass(frozen=True)
+class Hardship:
+    """Something to survive, and how often."""
+
+    name: str
+    times: int
+    meet: Callable[[Campaign, int], Row]
+    """Meet it so many times; a line of the table, without its name."""
+
+
+def kill_training(task: str) -> Callable[[Campaign, int], Row]:
+    def meet(at: Campaign, times: int) -> Row:
+        folder = at.folder / f"kill-{task}"
+        given = (at.workshop, at.tasks[task], folder, times, at.draw, at.until)
+        held = "--resume; every file byte-identical to an undisturbed run"
+        return kill_row(kills.kill_training(*given), held)
+
+    return meet
+
+
+def kill_prediction(task: str) -> Callable[[Campaign, int], Row]:
+    def meet(at: Campaign, times: int) -> Row:
+        folder, run = at.folder / f"kill-predict-{task}", at.trained(task)
+        given = (at.workshop, at.tasks[task], run, folder, times, at.draw, at.until)
+        held = "--resume; the output is the old file or the whole new one"
+        return kill_row(kills.kill_prediction(*given), held)
+
+    return meet
+
+
+def kill_comparison(at: Campaign, times: int) -> Row:
+    folder = at.folder / "kill-compare"
+    given = (at.workshop, at.tasks["tag"], folder, times, at.draw, at.until)
+    return kill_row(
+        kills.kill_comparison(*given), "the same command; table and models are identical"
+    )
+
+
+def kill_victims(plan: victims.Plan) -> Callable[[Campaign, int], Row]:
+    def meet(at: Campaign, times: int) -> Row:
+        folder, run = at.folder / "victims", at.trained("tag")
+        given = (at.tasks["tag"], run, folder, times, at.draw, at.until)
+        return kill_row(plan(*given), "nobody intervenes; the result is identical to undisturbed")
+
+    return meet
 
 
 def kill_row(found: kills.Killed, held: str) -> Row:
-    return row(f"SIGKILL, {found.command}", found.kills, f"{held}, {found.endings} times", found)
+    return row(found.kills, f"{held}, {found.endings} times", found)
 
 
-def starved(part: Campaign) -> Iterator[Row]:
-    tag, whole, compared = part.tasks["tag"], part.runs / "tag", part.runs / "compare"
-    with disks.small_disk(part.folder / "disk") as disk:
-        if disk is None:
-            yield {"hardship": "full and read-only disks", "times": 0, "held": "left out: not root"}
-        else:
-            found = [
-                disks.fill_training(part.workshop, tag, disk, whole, part.times(10), part.draw),
-                disks.fill_prediction(part.workshop, tag, disk, whole, part.times(10)),
-                disks.protect_everything(part.workshop, tag, disk, whole, compared),
-                disks.fill_comparison(part.workshop, tag, disk, compared, part.times(2), part.draw),
-            ]
-            yield from map(shortage_row, found)
-    folder = part.folder / "vanishing"
-    yield shortage_row(
-        disks.remove_folder(
-            part.workshop, tag, folder, whole, part.times(10), part.draw, part.until
-        )
-    )
+def on_small_disk(
+    fill: Callable[[Campaign, disks.Disk, int], disks.Shortage],
+) -> Callable[[Campaign, int], Row]:
+    def meet(at: Campaign, times: int) -> Row:
+        with disks.small_disk(at.folder / "disk") as disk:
+            if disk is None:
+                return {"times": 0, "lost": 0, "held": "left out: not root", "failures": []}
+            return shortage_row(fill(at, disk, times))
+
+    return meet
+
+
+def fill_training(at: Campaign, disk: disks.Disk, times: int) -> disks.Shortage:
+    given = (at.workshop, at.tasks["tag"], disk, at.trained("tag"), times, at.draw)
+    return disks.fill_training(*given)
+
+
+def fill_prediction(at: Campaign, disk: disks.Disk, times: int) -> disks.Shortage:
+    return disks.fill_prediction(at.workshop, at.tasks["tag"], disk, at.trained("tag"), times)
+
+
+def protect(at: Campaign, disk: disks.Disk, _: int) -> disks.Shortage:
+    given = (at.workshop, at.tasks["tag"], disk, at.trained("tag"), at.compared())
+    return disks.protect_everything(*given)
+
+
+def fill_comparison(at: Campaign, disk: disks.Disk, times: int) -> disks.Shortage:
+    given = (at.workshop, at.tasks["tag"], disk, at.compared(), times, at.draw)
+    return disks.fill_comparison(*given)
+
+
+def remove_folder(at: Campaign, times: int) -> Row:
+    folder, whole = at.folder / "vanishing", at.trained("tag")
+    given = (at.workshop, at.tasks["tag"], folder, whole, times, at.draw, at.until)
+    return shortage_row(disks.remove_folder(*given))
 
 
 def shortage_row(found: disks.Shortage) -> Row:
     held = f"{found.met} sentences, nothing damaged, went on afterwards"
-    return row(found.hardship, found.times, held, found)
+    return row(found.times, held, found)
 
 
-def contested(part: Campaign) -> Iterator[Row]:
-    plans: dict[Callable[..., rivals.Rivalry], int] = {
-        rivals.rival_trainings: 8,
-        rivals.rival_resumptions: 8,
-        rivals.rival_comparisons: 2,
-    }
-    for meet, count in plans.items():
-        folder = part.folder / meet.__name__
-        more = (part.times(count), part.draw, part.until)
-        found = meet(part.workshop, part.tasks["tag"], folder, *more)
+def contest(rivalry: Callable[..., rivals.Rivalry]) -> Callable[[Campaign, int], Row]:
+    def meet(at: Campaign, times: int) -> Row:
+        folder = at.folder / rivalry.__name__
+        found = rivalry(at.workshop, at.tasks["tag"], folder, times, at.draw, at.until)
         held = f"identical to undisturbed; {found.refused} times one was refused"
-        yield row(f"at the same time, {found.commands}", found.pairs, held, found)
+        return row(found.pairs, held, found)
+
+    return meet
 
 
-def damaged(part: Campaign) -> Iterator[Row]:
-    scratch = part.folder / "damaged"
+def damage_files(at: Campaign, times: int) -> Row:
+    scratch = at.folder / "damaged"
     scratch.mkdir(exist_ok=True)
-    found = damage.try_damage(
-        *(part.workshop, part.tasks, part.runs, scratch),
-        *(part.times(320), part.draw, part.until),
-    )
+    given = (at.workshop, at.tasks, at.runs, scratch, times, at.draw, at.until)
+    found = damage.try_damage(*given)
     held = f"{found.worked} worked, {found.refused} refused, {found.silent} silently wrong models"
-    yield row("damaged file in a run folder", found.cases, held, found)
+    return row(found.cases, held, found)
 
 
-def misread(part: Campaign) -> Iterator[Row]:
-    for reader in readers.readers(part.runs / "tag"):
-        found = readers.try_reader(reader, part.times(10_000), part.draw, part.until)
+def misread(name: str) -> Callable[[Campaign, int], Row]:
+    def meet(at: Campaign, times: int) -> Row:
+        reader = next(one for one in readers.readers(at.trained("tag")) if one.name == name)
+        found = readers.try_reader(reader, times, at.draw, at.until)
         held = (
             f"{found.valid} read, {found.refused} refused ({found.with_line} with the line), "
-            f"slowest {found.slowest} s"
+            f"slowest {found.slowest} s, memory + {found.megabytes} MB"
         )
-        yield row(f"broken input, {found.reader}", found.cases, held, found)
+        return row(found.cases, held, found)
+
+    return meet
 
 
-def attacked(part: Campaign) -> Iterator[Row]:
-    for name, count in {"tag": 4_000, "parse": 3_000, "transduce": 3_000}.items():
-        found = requests.try_requests(
-            part.runs / name, part.tasks[name].dev, part.times(count), part.draw, part.until
-        )
-        statuses = ", ".join(f"{status}: {times}" for status, times in found.statuses.items())
-        held = f"{statuses}; memory + {found.grown} MB"
-        yield row(f"hostile request, inspect {name}", found.requests, held, found)
+def attack(task: str) -> Callable[[Campaign, int], Row]:
+    def meet(at: Campaign, times: int) -> Row:
+        given = (at.trained(task), at.tasks[task].dev, times, at.draw, at.until)
+        found = requests.try_requests(*given)
+        statuses = ", ".join(f"{status}: {count}" for status, count in found.statuses.items())
+        return row(found.requests, f"{statuses}; memory + {found.grown} MB", found)
+
+    return meet
 
 
-def row(hardship: str, times: int, held: str, found: Any) -> Row:
+def row(times: int, held: str, found: Any) -> Row:
     """A line of the table."""
-    return {
-        "hardship": hardship,
-        "times": times,
-        "held": held,
-        "lost": len(found.failures),
-        "failures": list(found.failures[:20]),
-    }
+    failures = list(found.failures[:20])
+    return {"times": times, "lost": len(found.failures), "held": held, "failures": failures}
 
 
-PARTS: dict[str, Callable[[Campaign], Iterator[Row]]] = {
-    "readers": misread,
-    "kills": killed,
-    "disks": starved,
-    "rivals": contested,
-    "damage": damaged,
-    "requests": attacked,
-}
+HARDSHIPS: Sequence[Hardship] = (
+    *(Hardship(f"broken input, {name}", 10_000, misread(name)) for name in readers.NAMES),
+    Hardship("SIGKILL, train tag", 18, kill_training("tag")),
+    Hardship("SIGKILL, train parse", 14, kill_training("parse")),
+    Hardship("SIGKILL, train transduce", 14, kill_training("transduce")),
+    Hardship("SIGKILL, train tag, online", 10, kill_training("proven")),
+    *(
+        Hardship(f"SIGKILL, predict {task}", 12, kill_prediction(task))
+        for task in ("tag", "parse", "transduce")
+    ),
+    Hardship("SIGKILL, compare tag", 8, kill_comparison),
+    *(
+        Hardship(f"SIGKILL, {name}", times, kill_victims(plan))
+        for name, (plan, times) in victims.PLANS.items()
+    ),
+    Hardship("full disk, train", 10, on_small_disk(fill_training)),
+    Hardship("full disk, predict", 10, on_small_disk(fill_prediction)),
+    Hardship("read-only disk", 7, on_small_disk(protect)),
+    Hardship("full disk, compare", 2, on_small_disk(fill_comparison)),
+    Hardship("folder vanishes, train", 10, remove_folder),
+    Hardship("at the same time, train and train", 8, contest(rivals.rival_trainings)),
+    Hardship("at the same time, train --resume twice", 8, contest(rivals.rival_resumptions)),
+    Hardship("at the same time, compare and compare", 2, contest(rivals.rival_comparisons)),
+    Hardship("damaged file in a run folder", 320, damage_files),
+    *(
+        Hardship(f"hostile request, inspect {task}", times, attack(task))
+        for task, times in {"tag": 4_000, "parse": 3_000, "transduce": 3_000}.items()
+    ),
+)
 
 
-def read_saved() -> dict[str, list[Row]]:
-    saved: dict[str, list[Row]] = json.loads(SAVED.read_text())["parts"] if SAVED.exists() else {}
-    return saved
+def read_saved() -> dict[str, Row]:
+    if not SAVED.exists():
+        return {}
+    found: list[Row] = json.loads(SAVED.read_text())["rows"]
+    return {one["hardship"]: one for one in found}
 
 
-def save(parts: dict[str, list[Row]]) -> None:
-    """Write what is finished; the parts of two campaigns at the same time are both kept."""
-    merged = {**read_saved(), **parts}
-    ordered = {name: merged[name] for name in PARTS if name in merged}
-    unfinished = SAVED.with_suffix(".json.part")
-    unfinished.write_text(json.dumps({"machine": machine(), "parts": ordered}, indent=1) + "\n")
+def save(name: str, met: Row) -> None:
+    """Write what is finished; the rows of two campaigns at the same time are both kept."""
+    merged = {**read_saved(), name: {"hardship": name, **met}}
+    ordered = [merged[one.name] for one in HARDSHIPS if one.name in merged]
+    unfinished = SAVED.with_suffix(f".{os.getpid()}.part")
+    unfinished.write_text(json.dumps({"machine": machine(), "rows": ordered}, indent=1) + "\n")
     os.replace(unfinished, SAVED)
 
 
-def run(names: Iterable[str], minutes: float, scale: float, seed: int) -> dict[str, list[Row]]:
-    """Run parts until the time is over; a part that was cut short says how far it came."""
-    done: dict[str, list[Row]] = {}
+def left(words: str, scale: float) -> list[tuple[Hardship, int]]:
+    """What is to be met, and how often."""
+    saved, found = read_saved(), []
+    for one in HARDSHIPS:
+        times = max(1, round(one.times * scale))
+        row = saved.get(one.name, {"times": 0, "lost": 0})
+        if words in one.name and (row["times"] < times or row["lost"]):
+            found.append((one, times))
+    return found
+
+
+def run(hardships: Sequence[tuple[Hardship, int]], minutes: float, seed: int) -> None:
+    """Meet hardships until the time is over; one that was cut short says how far it came."""
     until = time.monotonic() + 60 * minutes
     with tempfile.TemporaryDirectory() as folder, Workshop() as workshop:
         tasks = small_tasks(Path(folder) / "data", SENTENCES)
-        part = Campaign(workshop, tasks, Path(folder), random.Random(seed), until, scale)
-        part.prepare()
-        for name in names:
+        for one, times in hardships:
             if time.monotonic() > until:
                 break
-            done[name] = list(PARTS[name](part))
-            save({name: done[name]})
-    return done
+            draw = random.Random(f"{seed} {one.name}")
+            save(one.name, one.meet(Campaign(workshop, tasks, Path(folder), draw, until), times))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=60.0)
-    parser.add_argument("--scale", type=float, default=1.0, help="share of each part to do")
+    parser.add_argument("--scale", type=float, default=1.0, help="share of each hardship to meet")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", choices=PARTS, action="append")
+    parser.add_argument("--only", default="", metavar="WORDS")
     parser.add_argument("--again", action="store_true")
     given = parser.parse_args()
     if given.again:
         SAVED.unlink(missing_ok=True)
-    names = given.only or [name for name in PARTS if name not in read_saved()]
-    run(names, given.minutes, given.scale, given.seed)
-    rows = [one for part in read_saved().values() for one in part]
-    print_table(
-        [{name: one.get(name, 0) for name in ("hardship", "times", "lost")} for one in rows]
-    )
+    run(left(given.only, given.scale), given.minutes, given.seed)
+    rows = list(read_saved().values())
+    print_table([{name: one[name] for name in ("hardship", "times", "lost")} for one in rows])
     for one in rows:
-        for failure in one.get("failures", ()):
+        for failure in one["failures"]:
             print(f"{one['hardship']}: {failure}", file=sys.stderr)
-    return int(any(one.get("lost") for one in rows))
+    return int(any(one["lost"] for one in rows))
 
 
 if __name__ == "__main__":

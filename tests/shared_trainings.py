@@ -110,6 +110,7 @@ def refusals(folder, group):
     wrong = {
         "weights": lambda: other_weights(odd, group),
         "batches": lambda: learned("upper_bound", "stop", group, batches=[GOLD[odd:]]),
+        "fewer": lambda: learned("upper_bound", "stop", group, batches=[GOLD] * (3 - odd)),
         "loss": lambda: learned(failing if odd else "upper_bound", "continue", group),
         "shards": lambda: learned_with(4 * ranks.count + 1, group),
         "normalized": lambda: normalized(group),

@@ -2,9 +2,10 @@
 
 import random
 import time
+from functools import partial
 
 import pytest
-from hardship import damage, disks, kills, readers, requests, rivals
+from hardship import damage, disks, kills, readers, requests, rivals, victims
 from hardship.breakage import BREAKS, bomb
 from hardship.sentences import fault
 from hardship.small_runs import small_tasks
@@ -63,6 +64,14 @@ def test_what_counts_as_a_sentence(status, said, fine):
     assert (fault(Outcome(status, 0.1, "", said)) is None) == fine
 
 
+def test_a_reader_that_works_or_waits_too_long_is_interrupted():
+    late = partial(pytest.raises, readers.SlowError)
+    with late(match="0.05 seconds of the processor$"), readers.hurried(processor=0.05):
+        all(True for _ in iter(int, 1))  # without end
+    with late(match="0.05 seconds$"), readers.hurried(clock=0.05):
+        time.sleep(60)
+
+
 @pytest.mark.slow
 def test_broken_inputs_are_read_or_refused(runs, draw, until):
     for reader in readers.readers(runs / "tag"):
@@ -85,6 +94,14 @@ def test_killed_predictions_are_old_or_whole(workshop, tasks, runs, tmp_path, dr
     found = kills.kill_prediction(workshop, tasks["tag"], runs / "tag", tmp_path, 4, draw, until)
     assert not found.failures
     assert found.kills == 4
+
+
+@pytest.mark.slow
+def test_killed_workers_are_replaced(tasks, runs, tmp_path, draw, until):
+    plan, _ = victims.PLANS["a worker of predict"]
+    found = plan(tasks["tag"], runs / "tag", tmp_path, 2, draw, until)
+    assert not found.failures
+    assert found.kills == 2
 
 
 @pytest.mark.slow

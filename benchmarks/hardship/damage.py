@@ -156,6 +156,9 @@ def silently_used(case: Case, outcome: Outcome) -> bool:
     """Did a command work with a model whose bytes were changed?
 
     A training that goes on passes over a damaged checkpoint and says so, and rewrites its model.
+    Without a model, a report says that there is none.
     """
     reads = case.command in ("predict", "evaluate", "diagnose", "inspect", "report")
+    if (case.command, case.damage) == ("report", "delete"):
+        return False
     return reads and case.damage != "swap" and case.file == MODEL and outcome.status == 0

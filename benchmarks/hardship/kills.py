@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
+from beamlearn.prediction.journal import journal_of
+
 from .endings import comparison_ending, training_ending
 from .sentences import fault
 from .small_runs import SmallTask
@@ -74,13 +76,15 @@ def kill_prediction(
     draw: random.Random,
     until: float,
 ) -> Killed:
-    """Kill `predict`: its output is the old file, or the whole new one."""
+    """Kill `predict`, and go on with --resume: its output is the old file, or the whole new one."""
     output, old = folder / "predicted", b"old\n"
 
     def command(going_on: bool, after: float | None) -> Command:
         if not going_on:
             output.write_bytes(old)
-        return Command.of("predict", run, task.dev, "--output", output, kill_after=after)
+            journal_of(output).unlink(missing_ok=True)
+        more = ("--window", 2, *(["--resume"] if going_on else []))
+        return Command.of("predict", run, task.dev, "--output", output, *more, kill_after=after)
 
     folder.mkdir(parents=True, exist_ok=True)
     whole = workshop.run(command(False, None))[0]

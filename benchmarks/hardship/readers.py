@@ -31,10 +31,16 @@ from beamlearn.training.settings import parse
 from .breakage import broken
 from .small_runs import pairs, trees
 
-SECONDS = 20
-"""The most that one file may take."""
+SECONDS = 40.0
+"""The processor time that one file may take: enough for two million lines, which some unpack to."""
+WAITING = 600.0
+"""The most by the clock: more is a reader that waits for something."""
 LONGEST = 2_000
 """The most characters of a message: it must not repeat the file."""
+
+
+MEMORY = 2_000
+"""The megabytes that a reader may need: the largest files have two million lines."""
 
 
 class SlowError(BaseException):
@@ -65,6 +71,9 @@ class Found:
     with_line: int
     """Refusals that name a line."""
     slowest: float
+    """The most seconds of the processor that one took."""
+    megabytes: int
+    """How much more memory the process had at most than before the first file."""
     failures: tuple[str, ...]
     """What should never happen."""
 
@@ -93,6 +102,11 @@ def readers(run: Path) -> list[Reader]:
     ]
 
 
+NAMES = (
+    *("CoNLL-U", "columns", "pairs", "vectors, text", "vectors, npy", "vectors, safetensors"),
+    *("TOML", "config.json", "vocabulary.json", "rounds.jsonl", "metrics.json", "decoding.json"),
+)
+"""Those of all readers."""
 JSON_FILES = ("config.json", "vocabulary.json", "rounds.jsonl", "metrics.json", "decoding.json")
 
 
@@ -155,26 +169,34 @@ def read_run(run: Path, name: str, path: Path) -> None:
 
 
 @contextmanager
-def hurried(seconds: float) -> Iterator[None]:
-    """Interrupt what takes longer."""
+def hurried(processor: float = SECONDS, clock: float = WAITING) -> Iterator[None]:
+    """Interrupt what takes more seconds of the processor, or by the clock."""
+    limits = {
+        signal.SIGPROF: (signal.ITIMER_PROF, processor, "seconds of the processor"),
+        signal.SIGALRM: (signal.ITIMER_REAL, clock, "seconds"),
+    }
 
     def stop(number: int, frame: FrameType | None) -> None:
-        raise SlowError(f"took longer than {seconds} s")
+        _, seconds, what = limits[signal.Signals(number)]
+        raise SlowError(f"took more than {seconds:g} {what}")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = {number: signal.signal(number, stop) for number in limits}
+    for timer, seconds, _ in limits.values():
+        signal.setitimer(timer, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        for timer, _, _ in limits.values():
+            signal.setitimer(timer, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def try_reader(reader: Reader, cases: int, draw: random.Random, deadline: float) -> Found:
     """Read broken files until the deadline."""
     counts: Counter[str] = Counter()
     failures: list[str] = []
-    slowest = 0.0
+    slowest, before = 0.0, most_memory(anew=True)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / reader.file
         (Path(folder) / "vectors.vocab").write_text("the\nman\ndog\n")
@@ -183,12 +205,15 @@ def try_reader(reader: Reader, cases: int, draw: random.Random, deadline: float)
                 break
             data = broken(draw.choice(reader.valid), draw)
             path.write_bytes(data)
-            begun = time.monotonic()
+            begun = time.process_time()
             outcome = read(reader, path)
-            slowest = max(slowest, time.monotonic() - begun)
+            slowest = max(slowest, time.process_time() - begun)
             counts[outcome if outcome in OUTCOMES else "failed"] += 1
             if outcome not in OUTCOMES:
                 failures.append(f"case {case}: {outcome} for {data[:200]!r}")
+    grown = most_memory() - before
+    if grown > MEMORY:
+        failures.append(f"it needed {grown} MB")
     return Found(
         reader.name,
         sum(counts.values()),
@@ -196,8 +221,17 @@ def try_reader(reader: Reader, cases: int, draw: random.Random, deadline: float)
         counts["refused"] + counts["refused with its line"],
         counts["refused with its line"],
         round(slowest, 2),
+        grown,
         tuple(failures),
     )
+
+
+def most_memory(anew: bool = False) -> int:
+    """The most memory that this process had, in MB; from now on if it is counted `anew`."""
+    if anew:
+        Path("/proc/self/clear_refs").write_text("5")
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) >> 10
 
 
 OUTCOMES = ("valid", "refused", "refused with its line")
@@ -206,7 +240,7 @@ OUTCOMES = ("valid", "refused", "refused with its line")
 def read(reader: Reader, path: Path) -> str:
     """Read a file: one of the `OUTCOMES`, or what went wrong."""
     try:
-        with hurried(SECONDS):
+        with hurried():
             reader.read(path)
     except UsageError as error:
         return judged(str(error), path)

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, final
 
-PATIENCE = 120.0
+PATIENCE = 600.0
 """The most seconds that a command may take; after them it is taken to hang."""
 POLL = 0.002
 TIMED_OUT = "timed out"

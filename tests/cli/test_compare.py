@@ -512,7 +512,7 @@ def test_a_part_that_fails_says_so(data, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--part", "5/4"], "--part must be the number of a part and how many there are"),
+        (["--part", "5/4"], "--part must be a number from 1 to the number of parts"),
         (["--engine", "slurm", "--processes", "2"], "--processes goes with --engine processes, go"),
         (["--engine", "dusk:x"], "There is no engine called 'dusk'. Did you mean 'dask'?"),
         (["--engine", "dask"], "--engine dask needs the address of a scheduler, got none"),

@@ -166,10 +166,39 @@ def test_killed_anywhere_it_comes_to_the_same_bytes(
         assert told is None or told["done"]["output"] <= (tmp_path / "out.partial").stat().st_size
     assert beamlearn(*command, "--resume") == 0
     assert out.read_bytes() == (tagger / "out").read_bytes()
-    assert left(tmp_path) == ["out"]
+    assert left(tmp_path) == ["out", "out.journal"]
     capsys.readouterr()
     assert beamlearn(*command, "--resume") == 0
     assert "out is finished; to predict again, leave out --resume." in one_sentence(capsys)
+    assert beamlearn(*command) == 0
+    assert left(tmp_path) == ["out"]
+
+
+def test_a_file_of_another_job_is_not_taken_for_finished(tagger, tmp_path, kills):
+    out = tmp_path / "out"
+    command = ["predict", tagger / "run", tagger / "in.conllu", "-o", out, "--window", 3]
+    out.write_text("old")
+    assert beamlearn(*command, "--resume") == 0
+    assert out.read_bytes() == (tagger / "out").read_bytes()
+    assert beamlearn(*command, "--json", "--resume") == 0
+    assert out.read_bytes() != (tagger / "out").read_bytes()
+    assert beamlearn(*command, "--resume") == 0
+    assert out.read_bytes() == (tagger / "out").read_bytes()
+    out.unlink()
+    assert beamlearn(*command, "--resume") == 0
+    assert out.exists()
+
+
+@pytest.mark.parametrize("more", [[], ["--part", "1/1"]])
+def test_a_run_that_is_repeated_and_killed_is_not_taken_for_finished(tagger, tmp_path, kills, more):
+    command = ["predict", tagger / "run", tagger / "in.conllu", "-o", tmp_path / "out"]
+    command += ["--window", 3, *more]
+    assert beamlearn(*command, "--resume") == 0
+    kills.command = command
+    kills(1, seconds=100.0)
+    assert beamlearn(*command, "--resume") == 0
+    (path,) = (path for path in tmp_path.iterdir() if path.suffix != ".journal")
+    assert path.read_bytes() == (tagger / "out").read_bytes()
 
 
 def test_a_run_that_did_not_finish_is_gone_on_with_as_it_began(tagger, tmp_path, kills, capsys):
@@ -339,6 +368,13 @@ def test_parts_that_do_not_fit_are_not_joined(tagger, tmp_path, capsys, kills):
     assert "Parts must be of one run, but not " in (told := one_sentence(capsys))
     assert "--width must be 1" in told or "`width` must be 1" in told
     assert beamlearn(*command, "--part", "2/2", "--width", 1) == 0
+    whole = tmp_path / "whole"
+    assert beamlearn(*command[:3], "-o", whole, "--resume") == 0
+    capsys.readouterr()
+    assert beamlearn("join", out, whole) == 2
+    assert "whole: A part must have been made with `beamlearn predict --part`" in one_sentence(
+        capsys
+    )
     part = tmp_path / "out.part-2-of-2"
     part.write_bytes(part.read_bytes()[:-1])
     assert beamlearn("join", out) == 2

@@ -1,3 +1,4 @@
+import errno
 import gzip
 import os
 
@@ -5,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from beamlearn.data import growing_file
 from beamlearn.data.growing_file import GrowingFile, compress
 from beamlearn.data.text import DataError
 
@@ -44,6 +46,18 @@ def test_a_name_that_ends_in_gz_is_compressed(tmp_path):
     file.finish()
     assert gzip.decompress((tmp_path / "f.gz").read_bytes()) == b"text"
     assert os.listdir(tmp_path) == ["f.gz"]
+
+
+def test_what_cannot_be_compressed_leaves_no_half(tmp_path, monkeypatch):
+    def full(source, target):
+        target.write_bytes(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(growing_file, "compress", full)
+    file = GrowingFile(tmp_path / "f.gz")
+    with pytest.raises(OSError, match="There is no space left"):
+        file.finish()
+    assert os.listdir(tmp_path) == ["f.gz.partial"]
 
 
 def test_a_folder_that_does_not_exist_is_named(tmp_path):

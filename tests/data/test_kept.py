@@ -45,10 +45,12 @@ def test_it_is_made_once(tmp_path, source):
     ],
 )
 def test_it_is_made_again_when_the_source_changes(tmp_path, source, change):
-    folder, _ = keep(tmp_path / "kept", source)
+    old, _ = keep(tmp_path / "kept", source)
     change(source)
-    assert keep(tmp_path / "kept", source) == (folder, True)
+    folder, made = keep(tmp_path / "kept", source)
+    assert made
     assert (folder / "copy").read_text() == source.read_text()
+    assert (old / "copy").read_text() == "one"  # somebody may still read it
 
 
 def test_what_is_made_otherwise_has_a_folder_of_its_own(tmp_path, source):
@@ -88,6 +90,20 @@ def test_who_is_slower_takes_that_of_the_other(tmp_path, source):
     folder = kept(tmp_path / "kept", str(source), {}, slowly)
     assert (folder / "copy").read_text() == "one"
     assert sorted(os.listdir(tmp_path)) == ["kept", "source.txt"]
+
+
+def test_what_another_one_may_read_already_is_not_replaced(tmp_path, source, monkeypatch):
+    def make_folder(path, own=module.make_folder):
+        own(path)
+        if path == tmp_path / "kept" and not made:
+            made.append(path)
+            keep(path, source)  # the other process is faster at the last moment
+
+    made = []
+    monkeypatch.setattr(module, "make_folder", make_folder)
+    folder = kept(tmp_path / "kept", str(source), {}, lambda f: (f / "copy").write_text("slow"))
+    assert made
+    assert (folder / "copy").read_text() == "one"
 
 
 def test_what_killed_processes_left_is_swept_up_after_a_while(tmp_path, source):

@@ -1,6 +1,6 @@
 """Windows and answers in order, on an executor that may lose its workers."""
 
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import contextmanager
 
 import pytest
@@ -16,14 +16,14 @@ pytestmark = pytest.mark.usefixtures("no_shape_checks")  # the job is none
 class Unsteady(Executor):
     """Answers in the order of asking, when asked for a result; breaks at some of the calls."""
 
-    def __init__(self, breaking):
-        self.breaking, self.calls = breaking, 0
+    def __init__(self, breaking, error):
+        self.breaking, self.error, self.calls = breaking, error, 0
 
     def submit(self, function, job, window):
         future = Future()
         self.calls += 1
         if self.calls in self.breaking:
-            future.set_exception(BrokenExecutor())
+            future.set_exception(self.error)
         else:
             future.set_result(window.name.upper())
         return future
@@ -45,8 +45,8 @@ def test_answers_come_in_order_and_few_windows_are_in_flight():
     assert max(ahead) == module.AHEAD * 2 - 1
 
 
-def opened(breaking):
-    executor = Unsteady(breaking)
+def opened(breaking, error=None):
+    executor = Unsteady(breaking, error or BrokenExecutor())
 
     @contextmanager
     def engine():
@@ -57,10 +57,22 @@ def opened(breaking):
     return engine
 
 
-def test_what_a_lost_worker_had_is_answered_by_another_one():
-    engine = opened({2, 7})
+# As Dask has it.
+KilledWorker = type("KilledWorker", (Exception,), {"__module__": "distributed.scheduler"})
+
+
+@pytest.mark.parametrize("error", [BrokenExecutor(), CancelledError(), KilledWorker()])
+def test_what_a_lost_worker_had_is_answered_by_another_one(error):
+    engine = opened({2, 7}, error)
     found = [answer for _, answer in answered(read("abcdef", []), None, engine, workers=1)]
     assert (found, engine.times) == (list("ABCDEF"), 3)
+
+
+def test_what_is_wrong_with_a_window_is_not_tried_again():
+    engine = opened({2}, ValueError("wrong"))
+    with pytest.raises(ValueError, match="wrong"):
+        list(answered(read("abc", []), None, engine, workers=1))
+    assert engine.times == 1
 
 
 def test_nobody_tries_forever():

@@ -63,6 +63,7 @@ def test_a_mistake_of_one_process_is_told_by_all(two):
     words = {name: sentences[0] for name, sentences in two["refused"].items()}
     assert "same weights in all processes, got others in process 1; " in words["weights"]
     assert "same batches, got one of 6 examples in process 1 and of 7" in words["batches"]
+    assert "same batches, but process 1 has no more of them" in words["fewer"]
     assert words["loss"] == "UsageError: This loss is out of order."
     assert "`shards` must be a multiple of the number of processes" in words["shards"]
     assert "same weights in all processes" in words["normalized"]

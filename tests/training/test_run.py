@@ -630,6 +630,14 @@ def check_readable(path, reached):
     return found.round
 
 
+@pytest.mark.parametrize("text", ["1e999", "NaN", r'"\ud800"'])
+def test_what_is_never_written_is_no_vocabulary(tmp_path, text):
+    run = Run.create(tmp_path, {}, {"tags": [1]})
+    (tmp_path / "vocabulary.json").write_text(f'{{"tags": [{text}]}}')
+    with pytest.raises(RunError, match="vocabulary.json"):
+        _ = Run.open(run.path).vocabulary
+
+
 @pytest.mark.parametrize("text", ["[" * 20_000, '{"a":' * 20_000])
 def test_brackets_without_end(run, text):
     for name in ("config.json", "metrics.json"):

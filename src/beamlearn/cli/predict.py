@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ..prediction.part import part_of
+from ..engines.part import Part
 from ..prediction.target import Target
 from ..prediction.workers import Workers
 from .shared_options import Device, Mixture, PolicyName, RunFolder, Threads, policy_of
@@ -172,7 +172,7 @@ def predict(
     """
     from .jobs import predict as job  # loads torch
 
-    target = Target(output, skip_bad, resume, None if part is None else part_of(part))
+    target = Target(output, skip_bad, resume, None if part is None else Part.read(part))
     job.predict(
         run,
         input,

@@ -77,8 +77,7 @@ def compare(
     finished before a `CompareError` says which one failed and why.
     """
     yield from run_entries(entries, out, processes, executor=executor, on_failure=on_failure)
-    if all((config.parent / METRICS).exists() for config in Path(out).glob(f"*/{CONFIG}")):
-        discard(cache_in(Path(out)))
+    discard_shared(Path(out))
 
 
 def run_entries(
@@ -196,6 +195,12 @@ def prepared_in(folder: Path, entry: Entry) -> Prepared[Any, Any, Any]:
 def cache_in(out: Path) -> Path:
     """The folder for a large training file, which all entries share."""
     return out / CACHE
+
+
+def discard_shared(out: Path) -> None:
+    """Remove what trainings share, unless one that was begun, by whomever, is not done."""
+    if all((config.parent / METRICS).exists() for config in out.glob(f"*/{CONFIG}")):
+        discard(cache_in(out))
 
 
 def trained(entry: Entry, prepared: Prepared[E, D, M]) -> Results:

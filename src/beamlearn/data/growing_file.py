@@ -69,8 +69,12 @@ def finish(path: Path) -> None:
     partial = partial_of(path)
     if path.suffix == ".gz":
         packed = path.with_name(f"{path.name}.packed")
-        with atomic.needing_space(path):
-            compress(partial, packed)
+        try:
+            with atomic.needing_space(path):
+                compress(partial, packed)
+        except BaseException:
+            packed.unlink(missing_ok=True)
+            raise
     else:
         packed = partial
     if path.exists():

@@ -25,12 +25,13 @@ def kept(
     """A folder in `root` that `make` filled from the file `source`: now, unless it did so before.
 
     It is made under another name and renamed, so a process that is killed leaves no half of it. A
-    source is taken for unchanged if its size and time are. What is made from another source, or
-    `made_with` other settings, has another folder: nobody replaces what somebody else reads.
+    source is taken for unchanged if its size and time are. What is made from a source that has
+    changed, from another one, or `made_with` other settings, has another folder: nobody replaces
+    what somebody else reads.
     """
     stat = Path(source).stat()
     about = {"source": source, "size": stat.st_size, "time": stat.st_mtime_ns, **made_with}
-    folder = root / sha256(json.dumps([source, made_with]).encode()).hexdigest()[:16]
+    folder = root / sha256(json.dumps(about).encode()).hexdigest()[:16]
     if made_from(folder) == about:
         return folder
     make_folder(root.parent)
@@ -41,13 +42,22 @@ def kept(
             temporary.mkdir()
             make(temporary)
             write_bytes(temporary / ABOUT, json.dumps(about).encode())
-        if made_from(folder) != about:  # else another process was faster
-            make_folder(root)
-            shutil.rmtree(folder, ignore_errors=True)
-            temporary.rename(folder)
+        make_folder(root)
+        put_in_place(temporary, folder, about)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return folder
+
+
+def put_in_place(made: Path, folder: Path, about: Mapping[str, Any]) -> None:
+    """Give a folder its name, unless another process was faster and may read its own already."""
+    try:
+        made.rename(folder)
+    except OSError:
+        if made_from(folder) == about:
+            return
+        shutil.rmtree(folder, ignore_errors=True)  # it is not complete
+        made.rename(folder)
 
 
 def made_from(folder: Path) -> dict[str, Any] | None:

@@ -89,25 +89,25 @@ def parse_sources(
     """
     check_choice(references, get_args(Allowed), "way to read references")
     texts = ((number, bare(line, number)) for number, line in enumerate(lines, start))
-    return [
-        pair_of(text.split("\t"), f"{path}:{number}", number, references) for number, text in texts
-    ]
+    return [pair_of(text.split("\t"), path, number, references) for number, text in texts]
 
 
-def pair_of(fields: Sequence[str], where: str, line: int, references: Allowed) -> Pair:
+def pair_of(fields: Sequence[str], path: str, line: int, references: Allowed) -> Pair:
     """Separate source and references.
 
     Empty references after the first are left out: a table has them where a source has fewer
     references than another one.
     """
-    source, first, further = fields[0], tuple(fields[1:2]), fields[2:]
-    if further and references == "one":
+    if len(fields) <= 2:
+        return Pair(fields[0], tuple(fields[1:]), line)
+    if references == "one":
         raise DataError(
-            f"{where}: A line must have one tab, between source and target, got {len(fields) - 1}; "
-            "remove the others, or read the file with `references` = several if they separate "
-            "alternative targets."
+            f"{path}:{line}: A line must have one tab, between source and target, got "
+            f"{len(fields) - 1}; remove the others, or read the file with `references` = several "
+            "if they separate alternative targets."
         )
-    return Pair(source, first + tuple(reference for reference in further if reference), line)
+    further = (reference for reference in fields[2:] if reference)
+    return Pair(fields[0], (fields[1], *further), line)
 
 
 def missing(source: str) -> str:

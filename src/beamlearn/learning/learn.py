@@ -199,6 +199,7 @@ def learn(
             trajectories=outcome.paths,
             beam_weight=weight,
         )
+    ranks.check_over()
 
 
 def incur_losses(batch: Any, task: Task, **choices: Any) -> Incurred:

@@ -14,6 +14,9 @@ from ..check import UsageError
 from ..data.tensors import digest, own
 from ..search.check_tensors import NotFiniteError
 
+OVER = {"kind": "over", "words": []}
+"""What a process tells that has no more batches."""
+
 
 class LostRankError(ConnectionError):
     """A process that shares the training has ended."""
@@ -88,10 +91,16 @@ class Ranks:
             raise
         except Exception as found:
             error = found
-        told = [json.loads(one) for one in self.gather(json.dumps(described(error)).encode())]
+        told = self._told(described(error))
         for rank, one in enumerate(told):
             if one is not None:
                 raise error if rank == self.number and error is not None else rebuilt(one, rank)
+
+    def check_over(self) -> None:
+        """Refuse that this process has no more batches while others go on."""
+        told = self._told(OVER)
+        if any(one != OVER for one in told):
+            raise rebuilt(OVER, told.index(OVER))
 
     def check_equal(self, digest: str, required: str, remedy: str) -> None:
         """Refuse what is not the same in all processes."""
@@ -110,6 +119,10 @@ class Ranks:
                 "begin with those of one process in all of them, on machines of the same kind, "
                 "and leave out parts that change without the optimizer, as batch normalization",
             )
+
+    def _told(self, note: Mapping[str, Any] | None) -> list[dict[str, Any] | None]:
+        """What all processes tell."""
+        return [json.loads(one) for one in self.gather(json.dumps(note).encode())]
 
     def _gathered(self, tensor: Shaped[Tensor, " size"]) -> Shaped[Tensor, "ranks size"]:
         """The tensors of all processes, which have the same shape and type."""
@@ -147,6 +160,11 @@ def rebuilt(told: Mapping[str, Any], rank: int) -> Exception:
     words: list[str] = told["words"]
     if told["kind"] == "not finite":
         return NotFiniteError(*words)
+    if told["kind"] == "over":
+        return UsageError(
+            f"Every process must be given the same batches, but process {rank} has no more of "
+            "them; give all of them as many."
+        )
     if told["kind"] == "usage":
         return UsageError(*words)
     return RankError(f"Process {rank} of the training failed: {words[0]}")

@@ -2,12 +2,13 @@
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from concurrent.futures import Executor, Future
 from contextlib import AbstractContextManager
 
 from ..data.windows import Window
 from ..engines import EngineError
 from ..engines.local import undisturbed
+from ..engines.lost import is_lost
 from .answerer import Answer, Answerer, answer
 from .job import Job
 
@@ -15,8 +16,6 @@ ATTEMPTS = 3
 """How often a window is given to workers that are lost."""
 AHEAD = 2
 """How many windows wait for each worker, the one that it answers among them."""
-LOST = (BrokenExecutor, CancelledError)
-"""What it means that a worker was lost."""
 
 
 def answered_here(
@@ -44,7 +43,9 @@ def answered(
                     losses = 0
                     yield found
                 return
-        except LOST as error:
+        except Exception as error:
+            if not (is_lost(error) and flying):
+                raise
             losses += 1
             if losses == ATTEMPTS:
                 raise EngineError(lost(flying[0])) from error

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from ..data.growing_file import GrowingFile
 from ..data.text import READ
+from ..engines.part import Part
 from .journal import Journal, ResumeError, journal_of, read_journal
-from .part import Part, part_of, parts_beside
+from .part import parts_beside, path_of
 
 
 def join(whole: Path, given: Sequence[Path] = ()) -> list[Path]:
@@ -18,7 +19,7 @@ def join(whole: Path, given: Sequence[Path] = ()) -> list[Path]:
     if not paths:
         raise ResumeError(
             f"{whole}: There must be parts of this file beside it, such as "
-            f"{Part(1, 4).path(whole).name}, got none; check the name."
+            f"{path_of(Part(1, 4), whole).name}, got none; check the name."
         )
     ordered = in_order(whole, {path: finished(path) for path in paths})
     file = GrowingFile(whole)
@@ -40,6 +41,11 @@ def finished(path: Path) -> Journal:
             f"{path}: A part must have its journal beside it, but there is no "
             f"{journal_of(path).name}; make the part again with `beamlearn predict`."
         )
+    if journal.identity.get("part") is None:
+        raise ResumeError(
+            f"{path}: A part must have been made with `beamlearn predict --part`, but this is a "
+            "whole output; leave it out."
+        )
     size = path.stat().st_size if path.exists() else 0
     if not journal.finished or size != journal.done.output:
         raise ResumeError(
@@ -58,13 +64,13 @@ def in_order(whole: Path, parts: dict[Path, Journal]) -> list[Path]:
             raise ResumeError(
                 f"{path}: Parts must be of one run, but not {first} and this: {wrong}."
             )
-    places = {part_of(journal.identity["part"]): path for path, journal in parts.items()}
+    places = {Part.read(journal.identity["part"]): path for path, journal in parts.items()}
     count = next(iter(places)).count
     for number in range(1, count + 1):
         if Part(number, count) not in places:
             raise ResumeError(
                 f"{whole}: There must be {count} parts, but part {number} is missing; make it with "
-                f"`beamlearn predict --part {number}/{count}`."
+                f"`beamlearn predict --part {Part(number, count)}`."
             )
     return [places[Part(number, count)] for number in range(1, count + 1)]
 

@@ -89,7 +89,7 @@ class Printed(Output):
 
 @final
 class Saved(Output):
-    """Answers in a file that is whole or not there; a journal tells how far a killed run was."""
+    """Answers in a file that is whole or not there; a journal tells how far a run is."""
 
     def __init__(
         self,
@@ -99,11 +99,14 @@ class Saved(Output):
         done: Done = BEGUN,
         keep_journal: bool = False,
     ) -> None:
-        super().__init__(bad, done)
-        self.file = GrowingFile(path, done.output)
-        self.journal = journal_of(self.file.path)
+        self.journal = journal_of(path)
         self.identity, self.keep_journal = identity, keep_journal
         self.last, self.begun = monotonic(), done.output > 0
+        if not self.begun:  # a journal that is left is of a file that is whole
+            with writing(path):
+                self.journal.unlink(missing_ok=True)
+        super().__init__(bad, done)
+        self.file = GrowingFile(path, done.output)
 
     def write(self, text: str) -> None:
         data = text.encode("utf-8")

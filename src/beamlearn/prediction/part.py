@@ -1,59 +1,35 @@
-"""Part: some of the windows of an input, for jobs that share it."""
+"""Parts of an output: where they go, and which windows they answer."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..data.windows import Mark
-from .journal import ResumeError
+from ..engines.part import Part
 
-WRITTEN = re.compile(r"(?P<number>[0-9]+)/(?P<count>[0-9]+)")
 NAME = re.compile(r"(?P<whole>.+)\.part-[0-9]+-of-[0-9]+")
 
 
-@dataclass(frozen=True)
-class Part:
-    """One of `count` parts, numbered from 1."""
+def path_of(part: Part, whole: Path) -> Path:
+    """Where the answers of a part go.
 
-    number: int
-    count: int
-
-    def path(self, whole: Path) -> Path:
-        """Where its answers go.
-
-        >>> Part(3, 16).path(Path("tagged.conllu")).name
-        'tagged.conllu.part-03-of-16'
-        """
-        digits = len(str(self.count))
-        return whole.with_name(f"{whole.name}.part-{self.number:0{digits}}-of-{self.count}")
-
-    def bounds(self, marks: Sequence[Mark]) -> tuple[Mark, Mark]:
-        """Where it begins and ends, if windows begin and end at these places.
-
-        >>> marks = [Mark(place) for place in range(6)]
-        >>> [[mark.place for mark in Part(number, 3).bounds(marks)] for number in (1, 2, 3)]
-        [[0, 1], [1, 3], [3, 5]]
-        """
-        windows = len(marks) - 1
-        first, last = (windows * number // self.count for number in (self.number - 1, self.number))
-        return marks[first], marks[last]
-
-
-def part_of(written: str) -> Part:
-    """A part as people write it, "3/16".
-
-    >>> part_of("3/16")
-    Part(number=3, count=16)
+    >>> path_of(Part(3, 16), Path("tagged.conllu")).name
+    'tagged.conllu.part-03-of-16'
     """
-    found = WRITTEN.fullmatch(written)
-    part = Part(int(found["number"]), int(found["count"])) if found else None
-    if part is None or not 1 <= part.number <= part.count:
-        raise ResumeError(
-            f"`part` must be a number from 1 to the number of parts, a slash and that number, such "
-            f"as 3/16, got {written!r}."
-        )
-    return part
+    digits = len(str(part.count))
+    return whole.with_name(f"{whole.name}.part-{part.number:0{digits}}-of-{part.count}")
+
+
+def bounds(part: Part, marks: Sequence[Mark]) -> tuple[Mark, Mark]:
+    """Where a part begins and ends, if windows begin and end at these places.
+
+    >>> marks = [Mark(place) for place in range(6)]
+    >>> [[mark.place for mark in bounds(Part(number, 3), marks)] for number in (1, 2, 3)]
+    [[0, 1], [1, 3], [3, 5]]
+    """
+    windows = len(marks) - 1
+    first, last = (windows * number // part.count for number in (part.number - 1, part.number))
+    return marks[first], marks[last]
 
 
 def parts_beside(whole: Path) -> list[Path]:

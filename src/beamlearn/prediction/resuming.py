@@ -7,27 +7,29 @@ from ..plural import counted
 from .journal import BEGUN, Done, Identity, Journal, ResumeError, journal_of, read_journal
 
 
-def left_behind(
-    path: Path, bad: Path | None, identity: Identity, resume: bool, part: bool
-) -> Done | None:
+def left_behind(path: Path, bad: Path | None, identity: Identity, resume: bool) -> Done | None:
     """How far an earlier run of the same job is; None: it is finished.
 
-    Only whoever asks to `resume` goes on, and nobody else replaces what could be gone on with.
-    The journal of a `part` stays when it is finished.
+    Only whoever asks to `resume` goes on, and nobody else replaces what could be gone on with. A
+    file without a journal may be of any job, so it is no reason not to begin.
     """
     journal = read_journal(journal_of(path))
     if journal is None:
-        return None if resume and path.exists() and not part else BEGUN
+        return BEGUN
     if not resume:
         check_replaceable(path, journal)
         return BEGUN
-    if wrong := journal.differs(identity):
+    wrong = journal.differs(identity)
+    if journal.finished:
+        here = path.exists() or partial_of(path).exists()
+        if wrong or not here:
+            return BEGUN
+        complete(path, bad)
+        return None
+    if wrong:
         raise ResumeError(
             f"{wrong}; to begin again, remove {journal_of(path)} and leave out `resume`."
         )
-    if journal.finished:
-        complete(path, bad, part)
-        return None
     check_partial(path, journal.done.output)
     check_bad(bad, journal.done)
     return journal.done
@@ -66,10 +68,8 @@ def check_bad(bad: Path | None, done: Done) -> None:
         )
 
 
-def complete(path: Path, bad: Path | None, part: bool) -> None:
+def complete(path: Path, bad: Path | None) -> None:
     """Do what a finished run may have been killed before."""
     for file in (bad, path):
         if file is not None and partial_of(file).exists():
             finish(file)
-    if not part:
-        journal_of(path).unlink(missing_ok=True)

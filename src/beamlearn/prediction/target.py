@@ -4,9 +4,10 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..engines.part import Part
 from ..training.settings import SettingsError
 from .input import Input
-from .part import Part
+from .part import path_of
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,14 @@ class Target:
         """The file for bad sentences."""
         return self.skip_bad and self.named(Path(os.path.realpath(self.skip_bad)))
 
+    @property
+    def keeps_journal(self) -> bool:
+        """Does somebody ask it later what was done: the same command again, or `join`?"""
+        return self.resume or self.part is not None
+
     def named(self, path: Path) -> Path:
         """The path, or that of its part."""
-        return path if self.part is None else self.part.path(path)
+        return path if self.part is None else path_of(self.part, path)
 
     def check(self, input: Input) -> None:
         """Refuse to go on with what cannot be read or written again."""

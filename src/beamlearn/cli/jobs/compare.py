@@ -16,15 +16,14 @@ from rich.table import Table
 from rich.text import Text
 
 from ...comparison.grid import COMPARED, Grid
-from ...comparison.part import Part
 from ...comparison.plan import Plan, check_data, entry_name, plan
 from ...comparison.progress import Followed
 from ...comparison.results import CSV, TABLE, Comparison, collect, write_results
-from ...comparison.runner import CompareError, Entry, cache_in, run_entries
+from ...comparison.runner import CompareError, Entry, discard_shared, run_entries
 from ...comparison.table import markdown, shown, words
 from ...data import atomic
-from ...data.kept import discard
 from ...engines import open_engine
+from ...engines.part import Part
 from ...plural import counted
 from ...tasks.task import D, E, M, TaskSpec
 from ...training.device import available
@@ -97,7 +96,7 @@ def compare(
     found = collect(planned, out, examples, failed, values, asked)
     write_results(found, out, markdown(found))
     if not failed:
-        discard(cache_in(out))
+        discard_shared(out)
     tell(found, out, console)
     if failed:
         raise typer.Exit(1)

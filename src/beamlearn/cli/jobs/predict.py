@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ...data.windows import Window
+from ...engines.part import Part
 from ...prediction.bad_sentence import sorted_out
 from ...prediction.input import Input, opening
 from ...prediction.job import Job
 from ...prediction.journal import Identity
 from ...prediction.model_digest import model_digest
-from ...prediction.part import Part
 from ...prediction.target import Target
 from ...prediction.workers import Workers
 from ...search.sampling import check_log_probabilities
@@ -153,7 +153,7 @@ def identity_of(
             for name in ("layout", "column", "tokenizer", "pattern")
         },
         **more,
-        "part": None if part is None else f"{part.number}/{part.count}",
+        "part": None if part is None else str(part),
     }
 
 

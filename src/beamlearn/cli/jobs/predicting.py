@@ -16,6 +16,7 @@ from ...prediction.input import Input
 from ...prediction.job import Job
 from ...prediction.journal import BEGUN, Done, Identity
 from ...prediction.outputs import Output, Printed, Saved, alone
+from ...prediction.part import bounds
 from ...prediction.resuming import left_behind
 from ...prediction.target import Target
 from ...prediction.workers import Workers
@@ -83,13 +84,12 @@ class Predicting:
     def _done(self, path: Path | None) -> Done | None:
         if path is None or self.identity is None:
             return BEGUN
-        part = self.target.part is not None
-        return left_behind(path, self.target.bad, self.identity, self.target.resume, part)
+        return left_behind(path, self.target.bad, self.identity, self.target.resume)
 
     def _bounds(self) -> tuple[Mark, Mark | None]:
         if self.target.part is None:
             return START, None
-        return self.target.part.bounds(self.input.marks(self.job.answering.sentences))
+        return bounds(self.target.part, self.input.marks(self.job.answering.sentences))
 
     def _answer(self, rest: Iterator[Window], output: Output, stop: Mark | None) -> None:
         total = self.input.bytes() if stop is None else stop.place
@@ -134,7 +134,7 @@ def output_of(
         output: Output = (
             Printed(target.bad, put)
             if path is None
-            else Saved(path, target.bad, identity, done, keep_journal=target.part is not None)
+            else Saved(path, target.bad, identity, done, keep_journal=target.keeps_journal)
         )
         try:
             yield output

@@ -39,8 +39,12 @@ def encode(value: Any, indent: int | None = None) -> bytes:
 
 
 def fingerprint(record: Mapping[str, Any]) -> str:
-    """A digest of what an object holds, however it is spaced in a file."""
-    return hashlib.sha256(encode(record)).hexdigest()
+    """A digest of what an object holds, however it is spaced in a file.
+
+    What `encode` refuses may stand in a file that was changed; it has a digest of its own.
+    """
+    text = json.dumps(record, ensure_ascii=False)
+    return hashlib.sha256(f"{text}\n".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def culprit(record: Mapping[str, Any]) -> str:

@@ -1,9 +1,9 @@
-"""Parts of a comparison."""
+"""Parts of some work."""
 
 import pytest
 
-from beamlearn.comparison.part import Part
-from beamlearn.training.settings import SettingsError
+from beamlearn.check import UsageError
+from beamlearn.engines.part import Part
 
 
 @pytest.mark.parametrize(("items", "parts"), [(7, 3), (3, 3), (2, 5), (0, 2), (6, 1)])
@@ -15,7 +15,7 @@ def test_all_parts_together_have_everything_once(items, parts):
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "1", "1/", "/2", "1/0", "a/b", "1/2/3", "-1/2", ""])
 def test_what_is_no_part_is_refused(text):
-    with pytest.raises(SettingsError, match="`part` must be the number of a part and how many"):
+    with pytest.raises(UsageError, match="`part` must be a number from 1 to the number of parts"):
         Part.read(text)
 
 
