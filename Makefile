@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/.ready
+READY_FOR_DOCS := $(VENV)/.ready-docs
 
-.PHONY: ready demo test quick check wheel benchmarks clean
+.PHONY: ready demo test quick check wheel docs benchmarks clean
 
 ready: $(READY)
 
@@ -43,6 +44,14 @@ wheel: $(READY)
 		-k "beam_search or batch_law or drawing or run_folder or round_trip or installed" \
 		$(WHEEL_TESTS:%=../tests/%)
 
+# Builds the site in build/site, and opens it in a browser where there is one.
+docs: $(READY_FOR_DOCS)
+	PYTHONPATH=docs $(VENV)/bin/python -m website build/site-source
+	rm -rf build/site
+	$(VENV)/bin/python -m sphinx -q -W --keep-going -E -c docs/website -d build/site-cache \
+		build/site-source build/site
+	$(VENV)/bin/python -m pytest -q -m "" tests/docs/test_site.py
+
 benchmarks: $(READY)
 	for name in weighted_pairs selection search_overhead training_round; do \
 		$(VENV)/bin/python benchmarks/$$name.py || exit 1; done
@@ -52,6 +61,10 @@ $(READY): pyproject.toml constraints.txt
 	$(VENV)/bin/python -m pip install --quiet --upgrade pip
 	$(VENV)/bin/python -m pip install --quiet --no-compile -c constraints.txt -e ".[dev]"
 	touch $(READY)
+
+$(READY_FOR_DOCS): $(READY)
+	$(VENV)/bin/python -m pip install --quiet -c constraints.txt -e ".[docs]"
+	touch $(READY_FOR_DOCS)
 
 clean:
 	rm -rf $(VENV) build dist

@@ -62,7 +62,8 @@ class Teacher(bl.Oracle):
         """What it thinks of each action, by the word on top of the stack and the next one."""
 
     def initial(self) -> torch.Tensor:
-        return self.right.initial()
+        found: torch.Tensor = self.right.initial()
+        return found
 
     def start(self) -> Any:
         return self.right.start()

@@ -6,9 +6,9 @@
 DATA is a folder with the folders `g2p-sigmorphon2021` and `mt-multi30k-en-de`. For each of the two
 tasks a tokenizer is trained, and a small Marian model by likelihood until its validation loss is
 flat. From these weights, for the same processor time and with each seed, it goes on by further
-likelihood and with `BeamSeq2SeqTrainer`. Everything is decoded with `model.generate`, beam 4,
-without this library, on test data that chose nothing. Interrupt it at any time; called again, it
-goes on after the last training that was complete.
+likelihood and with `BeamSeq2SeqTrainer`, the beam in each step. Everything is decoded with
+`model.generate`, beam 4, without this library, on test data that chose nothing. Interrupt it at any
+time; called again, it goes on after the last training that was complete.
 """
 
 import argparse
@@ -219,7 +219,7 @@ class Prepared:
             save_strategy="no",
         )
         args = (
-            BeamSeq2SeqConfig(**shared, beam_width=WIDTH)
+            BeamSeq2SeqConfig(**shared, beam_width=WIDTH, beam_start=0.0)
             if way == "beam"
             else Seq2SeqTrainingArguments(**shared)
         )

@@ -93,6 +93,7 @@ def step_of(kind: str, width: int) -> Callable[[], object]:
         beam_width=max(width, 1),
         beam_weight=0.0 if width == LIKELIHOOD else 0.1,
         beam_extra_tokens=0,
+        beam_start=0.0,
     )
     rows = [{name: value[row] for name, value in batch.items()} for row in range(BATCH)]
     trainer = trainer_class(

@@ -92,6 +92,7 @@ def main() -> None:
             output_dir=folder,
             beam_width=4,
             beam_cost="edit",  # what the beams learn to lower
+            beam_start=0,  # from the first step on; by default, in the last third
             learning_rate=2e-3,
             max_steps=150,
             per_device_train_batch_size=32,

@@ -304,3 +304,14 @@ def test_the_catalogue_tells_its_story(capsys):
     assert "gets -0.0" in printed
     assert "(2, 3, 0)" in printed
     assert "On that board are the books [[65], [66]]" in printed
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_shape_checks")
+def test_the_page_on_scikit_learn_works_as_printed(capsys):
+    (code,) = blocks("docs/scikit_learn.md")
+    exec(compile(code, "scikit_learn.md", "exec"), {})
+    page = (EXAMPLES.parent / "docs" / "scikit_learn.md").read_text(encoding="utf-8")
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert all(f"    {line}\n" in page for line in lines)

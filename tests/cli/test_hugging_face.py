@@ -183,6 +183,9 @@ def test_a_warm_start_goes_on_with_the_same_model(trained, data, tmp_path, capsy
     config = json.loads((tmp_path / "more" / "config.json").read_text())
     assert config["learning"]["learning_rate"] == 1e-4
     assert config["learning"]["beam_start"] == 0
+    capsys.readouterr()
+    assert beamlearn_("train", "transduce", *start, "--hf", data / "t5") == 2
+    assert "--warm-start and --hf must not be given together" in one_sentence(capsys)
 
 
 # --- what there is to do with a run --------------------------------------------------------------

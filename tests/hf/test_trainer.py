@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -78,7 +79,7 @@ def trainer(kind, folder, *, model=None, data=None, others=None, **settings):
     made, config = parts(kind)
     model = blank(kind) if model is None else model
     data = examples(model) if data is None else data
-    arguments = config(output_dir=str(folder), **{**QUIET, **settings})
+    arguments = config(output_dir=str(folder), **{**QUIET, "beam_start": 0.0, **settings})
     given = model if model.config.is_encoder_decoder else None
     others = {"data_collator": DataCollatorForSeq2Seq(WORDS, model=given), **(others or {})}
     return made(model, args=arguments, train_dataset=data, **others)
@@ -247,6 +248,60 @@ def test_the_beam_alone(tmp_path):
     assert logs[-1]["beam_loss"] < logs[0]["beam_loss"]
 
 
+@pytest.mark.parametrize("number", ["loss", None])
+def test_training_ends_with_the_best_weights_the_first_among_them(number, tmp_path):
+    """A rate of 1 ruins the model at once, though its outputs may become cheaper."""
+    model = blank("t5")
+    data, before = examples(model), weights(model).clone()
+    evaluated = {"eval_strategy": "steps", "eval_steps": 1, "save_strategy": "steps"}
+    ruined = {"learning_rate": 1.0, "metric_for_best_model": number, **evaluated}
+    learner = trainer("t5", tmp_path, model=model, others={"eval_dataset": data}, **ruined)
+    learner.train()
+    name = f"eval_{number or 'cost'}"
+    found = [entry[name] for entry in learner.state.log_history if name in entry]
+    assert len(found) == 4
+    assert learner.state.best_metric == min(found) < max(found)
+    assert learner.evaluate()[name] == pytest.approx(min(found))
+    if number == "loss":
+        assert min(found) == found[0]
+        assert torch.equal(weights(learner.model), before)
+
+
+@pytest.mark.parametrize("kind", ["bart", "gpt2"])
+def test_the_cost_of_evaluation_is_that_of_its_beams(kind, tmp_path):
+    learner = trainer(kind, tmp_path, beam_width=2, per_device_eval_batch_size=3)
+    rows = examples(learner.model)[:7]
+    found = learner.evaluate(eval_dataset=rows)["eval_cost"]
+    costs = []
+    for row in rows:  # alone, without padding
+        batch = learner.objective.batch_of(learner.data_collator([row]))
+        costs += learner.objective(batch).costs.tolist()
+    assert found == pytest.approx(sum(costs) / len(costs))
+    learner.beam.beam_evaluates = False
+    assert "eval_cost" not in learner.evaluate(eval_dataset=rows)
+
+
+def test_what_is_kept_can_be_chosen(tmp_path):
+    made = partial(hf.BeamConfig, output_dir=str(tmp_path), report_to="none")
+    assert not made().load_best_model_at_end
+    assert not made(eval_strategy="epoch", save_strategy="no").load_best_model_at_end
+    assert not made(eval_strategy="epoch", load_best_model_at_end=False).load_best_model_at_end
+    usual = made(eval_strategy="steps", eval_steps=30)
+    assert usual.load_best_model_at_end
+    assert usual.save_steps == 30
+    assert usual.metric_for_best_model == "cost"
+    assert made(eval_strategy="epoch", metric_for_best_model="bleu").greater_is_better
+    assert made(eval_strategy="epoch", beam_evaluates=False).metric_for_best_model == "loss"
+
+
+def test_by_default_the_beam_joins_after_two_thirds(tmp_path):
+    learner = trainer("bart", tmp_path, max_steps=3, beam_start=None)
+    learner.train()
+    steps = [entry for entry in learner.state.log_history if "loss" in entry]
+    assert ["cost" in entry for entry in steps] == [False, False, True]
+    assert hf.BeamArguments(beam_weight=None).first_share == 0
+
+
 def test_every_other_step(tmp_path):
     learner = trainer("bart", tmp_path, beam_every=2, beam_start=0.25, max_steps=8)
     learner.train()
@@ -368,6 +423,7 @@ def test_settings_can_be_given_on_a_command_line(tmp_path):
 
 TWO = """
 import sys
+from functools import partial
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import torch

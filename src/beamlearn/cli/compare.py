@@ -15,7 +15,7 @@ from .completion import words
 from .help import HelpAll, PlainGroup, with_short_help
 from .options import Given, with_settings
 from .settings import settings
-from .shared_options import Device
+from .shared_options import Device, Logs
 
 FIRST = ("train", "dev", "test", "out")
 THEN = ("algorithms", "losses", "widths", "seeds", "epochs", "config")
@@ -105,6 +105,7 @@ def command(entry: TaskEntry) -> Callable[..., None]:
                 show_default="all",
             ),
         ] = None,
+        log: Logs = None,
         device: Device = "cpu",
         quiet: Annotated[bool, typer.Option(help="Show only the table and errors.")] = False,
         help_all: HelpAll = False,  # noqa: ARG001 (the class of the command answers)
@@ -119,6 +120,7 @@ def command(entry: TaskEntry) -> Callable[..., None]:
             source,
             out,
             where=job.Where(engine, processes, part),
+            logs=log or (),
             device=device,
             quiet=quiet,
         )

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from ..data.atomic import FULL, DiskFullError
+from ..hub.client import HubError
 from ..tasks.registry import TASKS, TaskEntry
 from .certify import certify
 from .compare import compare_group
@@ -25,6 +26,7 @@ from .inspect import inspect
 from .join import join
 from .play import play
 from .predict import predict
+from .push import push
 from .report import report
 from .serve import serve
 from .torchrun import Launch
@@ -33,7 +35,7 @@ from .train import train_group
 SUMMARY = "Learn beam search policies by imitation: the beam is part of the model."
 COMMANDS = (
     *("demo", "play", "train", "evaluate", "predict", "serve", "inspect", "diagnose", "compare"),
-    *("report", "certify", "export", "join"),
+    *("report", "certify", "export", "push", "join"),
 )
 """In the order in which people come to need them."""
 
@@ -52,7 +54,7 @@ def app() -> typer.Typer:
     commands.add_typer(train_group(), name="train")
     commands.add_typer(compare_group(), name="compare")
     explaining = (inspect, diagnose, report, certify)
-    for command in (demo, play, evaluate, predict, serve, *explaining, export, join):
+    for command in (demo, play, evaluate, predict, serve, *explaining, export, push, join):
         commands.command(cls=PlainCommand)(command)
     return commands
 
@@ -104,6 +106,8 @@ def run(arguments: list[str]) -> int:
         return 2 if silent else fail(console, error, told, 2)
     except OSError as error:
         return fail(console, error, of_the_system(error), 1)
+    except HubError as error:
+        return fail(console, error, str(error), 1)
     except Exception as error:
         return fail(console, error, f"{type(error).__name__}: {error}", 1)
     return 0

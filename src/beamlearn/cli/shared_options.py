@@ -7,13 +7,29 @@ import typer
 
 from ..check import check_choice
 from ..data.pairs import Allowed
+from ..hub.name import is_named
 from ..tasks.tagging.settings import COLUMNS
 from ..training.choices import Policy
 from ..training.settings import SettingsError
 from .completion import words
 
+
+def on_disk(run: Path) -> Path:
+    """The folder of a run; one in a repository is downloaded."""
+    if not is_named(run):
+        return run
+    from ..hub.download import run_folder  # loads torch
+
+    return run_folder(run)
+
+
 RunFolder = Annotated[
-    Path, typer.Argument(metavar="RUN", help="Run folder, or folder of a Hugging Face model.")
+    Path,
+    typer.Argument(
+        metavar="RUN",
+        help="Run folder, hub:USER/NAME, or folder of a Hugging Face model.",
+        callback=on_disk,
+    ),
 ]
 Device = Annotated[
     str,
@@ -36,6 +52,15 @@ PolicyName = Annotated[
     ),
 ]
 Mixture = Annotated[bool, typer.Option("--mixture", help="Short for --policy mixture.")]
+Logs = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Log the rounds to tensorboard, wandb or mlflow as well. May be repeated, or a list "
+        "with commas.",
+        metavar="tensorboard|wandb|mlflow",
+        autocompletion=words("tensorboard", "wandb", "mlflow"),
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object only.")]
 Layout = Annotated[
     str | None,

@@ -11,7 +11,7 @@ from ..training.settings import groups_in, parse
 from .help import HelpAll, PlainGroup, with_short_help
 from .options import Given, with_settings
 from .settings import settings
-from .shared_options import Device, Threads
+from .shared_options import Device, Logs, Threads
 
 FIRST = ("train", "dev", "out")
 THEN = ("algorithm", "width", "epochs", "resume", "overwrite", "config")
@@ -53,6 +53,7 @@ def command(entry: TaskEntry) -> Callable[..., None]:
         warm_start: Annotated[
             str | None, typer.Option(help="Run folder to take the initial weights from.")
         ] = None,
+        log: Logs = None,
         device: Device = "cpu",
         threads: Threads = 1,
         quiet: Annotated[bool, typer.Option(help="Show only errors.")] = False,
@@ -71,6 +72,7 @@ def command(entry: TaskEntry) -> Callable[..., None]:
             out,
             resuming=resume,
             overwrite=overwrite,
+            logs=log or (),
             device=device,
             threads=threads,
             quiet=quiet,

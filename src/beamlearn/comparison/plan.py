@@ -70,7 +70,7 @@ class Plan:
     left_out: tuple[str, ...]
     """What the grid names and is not trained, in sentences."""
 
-    def entries(self, device: str = "cpu") -> list[Entry]:
+    def entries(self, device: str = "cpu", logs: tuple[str, ...] = ()) -> list[Entry]:
         """All trainings; every cell with the first seed, then with the next."""
         return [
             Entry(
@@ -80,6 +80,7 @@ class Plan:
                 self.test,
                 costs=True,
                 device=device,
+                logs=logs,
             )
             for seed in range(self.seeds)
             for cell in self.cells

@@ -18,6 +18,7 @@ from ..tasks.experiment import Prepared, begin, read_experiment, resume
 from ..tasks.registry import task_named
 from ..tasks.settings import Experiment
 from ..tasks.task import D, E, M
+from ..training.logs import logging
 from ..training.run import CONFIG, OccupiedError, Run, RunError
 from ..training.run.folder import METRICS
 from ..training.trainer import fit
@@ -44,6 +45,8 @@ class Entry:
     costs: bool = False
     """Keep the cost of each test example and profiles, and notice a changed test file?"""
     device: str = "cpu"
+    logs: tuple[str, ...] = ()
+    """Where the rounds are logged beside its folder."""
 
 
 class CompareError(RuntimeError):
@@ -207,7 +210,8 @@ def trained(entry: Entry, prepared: Prepared[E, D, M]) -> Results:
     """Train and test, and keep what is found in the run folder."""
     run, task, model = prepared.checkpointer.run, prepared.task, prepared.model
     with prepared.checkpointer.held():
-        fit(prepared.training, prepared.checkpointer)
+        with logging(entry.logs, prepared.training, run) as loggers:
+            fit(prepared.training, prepared.checkpointer, *loggers)
         test = task.read(entry.test, prepared.experiment)
         found = [task.report(model, test, width) for width in entry.widths]
         results = [one.to_json() for one in found]

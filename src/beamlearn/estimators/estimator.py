@@ -26,6 +26,8 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from ..check import check_choice, check_width
+from ..data.text import DataError
+from ..hub.download import run_folder
 from ..learning.learn import Round
 from ..tasks.data import DataSet
 from ..tasks.decoding_width import measure_widths
@@ -158,6 +160,11 @@ class BeamEstimator(BaseEstimator, ABC, Generic[Given, Right, Output, Way, Told]
         loss that is within 1 % of the lowest. So a model that is trained with a beam of 1, as by
         likelihood, is decoded with a wider one where that helps.
         """
+        if y is None:  # scikit-learn's tools pass it on, and its checks look for these words
+            raise DataError(
+                f"This {type(self).__name__} requires y to be passed, but the target y is None; "
+                "give what is right for each entry of `X`."
+            )
         task = self._task
         experiment = experiment_of(task.experiment, self.get_params())
         train_set, dev_set = split(partial(self._pairs, experiment), X, y, X_dev, y_dev)
@@ -235,9 +242,11 @@ class BeamEstimator(BaseEstimator, ABC, Generic[Given, Right, Output, Way, Told]
     ) -> Same:
         """Read the run folder of a `beamlearn train`; `policy` is that of `beamlearn predict`.
 
-        The parameters are the settings of the training, so `fit` repeats it on other data.
+        The parameters are the settings of the training, so `fit` repeats it on other data. A
+        `path` that is `hub:USER/NAME` is a repository that `beamlearn push` wrote.
         """
         check_choice(policy, get_args(Policy), "policy")
+        path = run_folder(path)
         model, experiment = load(cls._task, path, available(device), policy)
         run = Run.open(path)
         history = [record for record in run.rounds() if "epoch" in record]

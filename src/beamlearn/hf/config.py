@@ -10,6 +10,7 @@ from ..check import check_choice, check_width
 from ..losses import SURROGATES
 from ..strategies import Interpolate, Strategy, as_strategy
 from ..tasks.transduction.cost_names import COSTS
+from ..training.settings import SIGHTED_START
 
 
 def setting(default: Any, description: str) -> Any:
@@ -46,8 +47,15 @@ class BeamArguments:
     beam_weight: float | None = setting(
         JOINT.beam_weight, "Weight of the beam's loss beside the likelihood. None: the beam alone."
     )
-    beam_start: float = setting(0.0, "Share of all steps that train by likelihood alone.")
+    beam_start: float | None = setting(
+        None,
+        "Share of all steps, at the beginning, that train by likelihood alone. None: two thirds, "
+        "or 0 where the beam is alone.",
+    )
     beam_every: int = setting(1, "After that, the beam takes part in every so many steps.")
+    beam_evaluates: bool = setting(
+        True, "Whether evaluation also searches, and tells the mean cost of the best outputs."
+    )
     beam_extra_tokens: int = setting(
         10, "Number of tokens by which an output may be longer than its longest reference."
     )
@@ -65,6 +73,13 @@ class BeamArguments:
             return Interpolate(self.beam_beta)
         return as_strategy(self.beam_strategy)
 
+    @property
+    def first_share(self) -> float:
+        """The share of all steps before the beam takes part."""
+        if self.beam_start is None:
+            return 0.0 if self.beam_weight is None else SIGHTED_START
+        return self.beam_start
+
     def check(self) -> None:
         """Refuse what cannot be meant."""
         check_width(self.beam_width, "beam_width")
@@ -74,7 +89,7 @@ class BeamArguments:
         check_choice(self.beam_best, ("all", "best_scored", "first"), "beam_best")
         if self.beam_weight is not None and not self.beam_weight >= 0:
             raise ValueError(f"`beam_weight` must be at least 0, got {self.beam_weight}.")
-        if not 0 <= self.beam_start <= 1:
+        if not 0 <= self.first_share <= 1:
             raise ValueError(f"`beam_start` must be from 0 to 1, got {self.beam_start}.")
         if self.beam_every < 1:
             raise ValueError(f"`beam_every` must be at least 1, got {self.beam_every}.")
@@ -85,7 +100,36 @@ class BeamArguments:
 
 
 @dataclass
-class BeamSeq2SeqConfig(BeamArguments, Seq2SeqTrainingArguments):
+class KeepsBest(BeamArguments):
+    """What is kept of a training that is evaluated: the best weights, those before it included."""
+
+    load_best_model_at_end: bool | None = setting(
+        None,
+        "Whether to end with the best weights that were evaluated, those before the first step "
+        "among them. None: if `eval_strategy` evaluates and `save_strategy` saves.",
+    )
+
+    def keep_best(self, args: Any) -> None:
+        """Decide what is left open, before transformers checks its settings."""
+        if args.load_best_model_at_end is None:
+            args.load_best_model_at_end = "no" not in (args.eval_strategy, args.save_strategy)
+            if args.load_best_model_at_end and args.save_strategy != "best":
+                _save_when_evaluated(args)
+        if args.load_best_model_at_end:
+            args.eval_on_start = True
+            if args.metric_for_best_model is None and self.beam_evaluates:
+                args.metric_for_best_model, args.greater_is_better = "cost", False
+
+
+def _save_when_evaluated(args: Any) -> None:
+    """What is best must have been saved, so saving goes along with evaluation."""
+    args.save_strategy = args.eval_strategy
+    if args.eval_strategy == "steps":
+        args.save_steps = args.eval_steps or args.logging_steps
+
+
+@dataclass
+class BeamSeq2SeqConfig(KeepsBest, Seq2SeqTrainingArguments):
     """`Seq2SeqTrainingArguments`, and how training uses the beam.
 
     With `predict_with_generate`, evaluation decodes with `beam_width` beams unless
@@ -94,9 +138,13 @@ class BeamSeq2SeqConfig(BeamArguments, Seq2SeqTrainingArguments):
     >>> config = BeamSeq2SeqConfig(output_dir="out", beam_width=4, report_to="none")
     >>> config.beam_weight, config.generation_num_beams
     (0.1, 4)
+    >>> config = BeamSeq2SeqConfig(output_dir="out", eval_strategy="epoch", report_to="none")
+    >>> config.load_best_model_at_end, config.metric_for_best_model, config.eval_on_start
+    (True, 'cost', True)
     """
 
     def __post_init__(self) -> None:
+        self.keep_best(self)
         super().__post_init__()  # type: ignore[no-untyped-call]  # theirs to type
         self.check()
         if self.generation_num_beams is None:
@@ -104,9 +152,10 @@ class BeamSeq2SeqConfig(BeamArguments, Seq2SeqTrainingArguments):
 
 
 @dataclass
-class BeamConfig(BeamArguments, TrainingArguments):
+class BeamConfig(KeepsBest, TrainingArguments):
     """`TrainingArguments`, and how training uses the beam."""
 
     def __post_init__(self) -> None:
+        self.keep_best(self)
         super().__post_init__()  # type: ignore[no-untyped-call]  # theirs to type
         self.check()

@@ -11,10 +11,12 @@ from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..learning.collect import beam_trajectory
+from ..learning.trajectory import Trajectory
 from ..losses import SURROGATES, Loss, with_best
-from ..search.beam_search import beam_search
+from ..search.beam_search import SearchResult, beam_search
 from ..search.oracle import Oracle
 from ..search.rollout import RolloutOracle
+from ..strategies import Strategy, as_strategy
 from .batches import Batch
 from .config import BeamArguments
 from .costs import NO_LABEL, TokenCosts
@@ -84,6 +86,39 @@ class BeamObjective:
         incur = self._over_outputs if over_outputs else self._along_beams
         return incur(batch, model, space, round, seed)
 
+    def costs_of_best(self, batch: Batch) -> Float[Tensor, " batch"]:
+        """What the best output of a search costs, for each example."""
+        with torch.no_grad(), evaluating(self.model):
+            if self.cost is not None:
+                return self._judged(batch, self._space(batch))[1][:, 0]
+            policy = as_strategy("continue")
+            return self._searched(self._space(batch), policy, round=1, seed=0).final_costs
+
+    def _searched(
+        self, space: HuggingFaceSpace, strategy: Strategy, round: int, seed: int
+    ) -> Trajectory:
+        """The trajectory of a strategy; in evaluation mode and without gradients."""
+        return beam_trajectory(
+            space,
+            HuggingFaceScorer(self.model),
+            self.settings.beam_width,
+            strategy=strategy,
+            round=round,
+            generator=torch.Generator(space.limits.device).manual_seed(seed),
+        )
+
+    def _judged(
+        self, batch: Batch, space: HuggingFaceSpace
+    ) -> tuple[SearchResult, Float[Tensor, "batch k"]]:
+        """What a search finds, and its costs by the function of strings."""
+        assert self.cost is not None
+        assert self.tokenizer is not None
+        found = beam_search(space, HuggingFaceScorer(self.model), self.settings.beam_width)
+        there = found.nbest_mask
+        outputs = found.trace.best_actions(there.shape[1])
+        costs = string_costs(self.cost, self.tokenizer, outputs, there, batch.references)
+        return found, costs
+
     def _space(self, batch: Batch) -> HuggingFaceSpace:
         lengths = (batch.references != NO_LABEL).sum(dim=-1).amax(dim=-1)
         limits = lengths + self.settings.beam_extra_tokens
@@ -107,22 +142,14 @@ class BeamObjective:
     ) -> BeamLosses:
         """Losses along the trajectory of the strategy."""
         with torch.no_grad(), evaluating(self.model):
-            scorer = HuggingFaceScorer(self.model)
-            path = beam_trajectory(
-                space,
-                scorer,
-                self.settings.beam_width,
-                strategy=self.strategy,
-                round=round,
-                generator=torch.Generator(space.limits.device).manual_seed(seed),
-            )
+            path = self._searched(space, self.strategy, round, seed)
         tree = self._labels(batch, space)
         first = len(tree)
         logits = self.tree_scores(model, batch.inputs, tree.with_visits(path.visits))
         labels, numbers = split_beams(logits, path.visits, first)
         return BeamLosses(
             self._likelihood(labels, batch),
-            path.rescored(scorer, numbers).losses(self.loss),
+            path.rescored(HuggingFaceScorer(self.model), numbers).losses(self.loss),
             path.final_costs,
             path.increases.float(),
             path.on_policy.float(),
@@ -132,13 +159,10 @@ class BeamObjective:
         self, batch: Batch, model: nn.Module, space: HuggingFaceSpace, round: int, seed: int
     ) -> BeamLosses:
         """The loss over the outputs that a search finds."""
-        assert self.cost is not None
-        assert self.tokenizer is not None
         with torch.no_grad(), evaluating(self.model):
-            found = beam_search(space, HuggingFaceScorer(self.model), self.settings.beam_width)
+            found, costs = self._judged(batch, space)
         there = found.nbest_mask
         outputs = found.trace.best_actions(there.shape[1])
-        costs = string_costs(self.cost, self.tokenizer, outputs, there, batch.references)
         tree = self._labels(batch, space)
         first = len(tree)
         logits = self.tree_scores(model, batch.inputs, tree.with_outputs(outputs[..., :-1]))

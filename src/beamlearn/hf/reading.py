@@ -9,6 +9,7 @@ from typing import Any, cast, final
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn.functional import pad
 from transformers import Cache, EncoderDecoderCache, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
@@ -40,14 +41,14 @@ class Reader(ABC):
     def go_on(
         self,
         read: Read,
-        parents: Int[Tensor, " hypotheses"],
+        parents: Int[Tensor, " hypotheses"] | None,
         moved: bool,
         tokens: Int[Tensor, "batch k"],
     ) -> Read:
         """Let each hypothesis extend one of `parents` by a token; `read` stays as it is.
 
-        Where nothing was `moved`, hypotheses extend others of the same example, and there are as
-        many as before.
+        None: each extends itself. Where nothing was `moved`, hypotheses extend others of the same
+        example, and there are as many as before.
         """
 
     def kept(
@@ -75,26 +76,27 @@ class EncoderDecoderReader(Reader):
     def start(self, space: HuggingFaceSpace) -> Read:
         ids, mask, encoded = space.input_ids, space.attention_mask, space.encoded
         if encoded is not None:
-            context = (encoded.states,) if encoded.mask is None else (encoded.states, encoded.mask)
+            context = (encoded.states, *_telling(encoded.mask))
             return self._read(context, None, ids, len(space), 1)
         encoder = self.model.get_encoder()
         sources = encoder(input_ids=ids, attention_mask=mask, return_dict=True).last_hidden_state
         assert space.rules.start is not None  # only what reads a prompt has none
         start = ids.new_full((len(space), 1), space.rules.start)
-        return self._read((sources, mask), None, start, len(space), 1)
+        return self._read((sources, *_telling(mask)), None, start, len(space), 1)
 
     def go_on(
         self,
         read: Read,
-        parents: Int[Tensor, " hypotheses"],
+        parents: Int[Tensor, " hypotheses"] | None,
         moved: bool,
         tokens: Int[Tensor, "batch k"],
     ) -> Read:
         context, before = read.context, cast(EncoderDecoderCache, read.cache)
         own: Cache = _own_layers(before.self_attention_cache)
         shared: Cache = before.cross_attention_cache
-        own.batch_select_indices(parents)
-        if moved:
+        if parents is not None:
+            own.batch_select_indices(parents)
+        if moved and parents is not None:
             context = tuple(field.index_select(0, parents) for field in context)
             shared = _own_layers(shared)
             shared.batch_select_indices(parents)
@@ -129,47 +131,56 @@ class CausalReader(Reader):
     without padding.
     """
 
+    def __init__(self, model: PreTrainedModel) -> None:
+        super().__init__(model)
+        self.takes_places = takes(model, "position_ids")
+        self.keeps_some = takes(model, "logits_to_keep")
+
     def start(self, space: HuggingFaceSpace) -> Read:
         ids, mask = flush_right(space.input_ids, space.attention_mask)
         places = (mask.cumsum(dim=-1) - 1).clamp(min=0)
-        return self._read(mask, None, ids, places, len(space), 1)
+        return self._read(_telling(mask), None, ids, places, len(space), 1)
 
     def go_on(
         self,
         read: Read,
-        parents: Int[Tensor, " hypotheses"],
+        parents: Int[Tensor, " hypotheses"] | None,
         moved: bool,
         tokens: Int[Tensor, "batch k"],
     ) -> Read:
-        (mask,) = read.context
-        mask = torch.nn.functional.pad(mask.index_select(0, parents), (0, 1), value=1)
-        cache = _own_layers(read.cache)
-        cache.batch_select_indices(parents)
-        places = mask.sum(dim=-1, keepdim=True) - 1
-        return self._read(mask, cache, tokens.flatten()[:, None], places, *tokens.shape)
+        context, cache = read.context, _own_layers(read.cache)
+        if parents is not None:
+            context = tuple(mask.index_select(0, parents) for mask in context)
+            cache.batch_select_indices(parents)
+        context = tuple(pad(mask, (0, 1), value=1) for mask in context)
+        new = tokens.flatten()[:, None]
+        if context:
+            places = context[0].sum(dim=-1, keepdim=True) - 1
+        else:
+            places = torch.full_like(new, cache.get_seq_length())
+        return self._read(context, cache, new, places, *tokens.shape)
 
     def _read(
         self,
-        mask: Int[Tensor, "hypotheses read"],
+        context: tuple[Tensor, ...],
         cache: Cache | None,
         tokens: Int[Tensor, "hypotheses new"],
         places: Int[Tensor, "hypotheses new"],
         *beams: int,
     ) -> Read:
-        extra: dict[str, Any] = {}
-        if takes(self.model, "position_ids"):
-            extra["position_ids"] = places
-        if takes(self.model, "logits_to_keep"):
+        extra: dict[str, Any] = {"position_ids": places} if self.takes_places else {}
+        if self.keeps_some:
             extra["logits_to_keep"] = 1
+        if context:
+            (extra["attention_mask"],) = context
         read = self.model(
             input_ids=tokens,
-            attention_mask=mask,
             past_key_values=cache,
             use_cache=True,
             return_dict=True,
             **extra,
         )
-        return self.kept(read, (mask,), Cache, beams)
+        return self.kept(read, context, Cache, beams)
 
 
 def reader_of(model: PreTrainedModel) -> Reader:
@@ -198,6 +209,11 @@ def takes(model: PreTrainedModel, name: str) -> bool:
     unwrapped: Any = model
     bare = unwrapped.get_base_model() if hasattr(model, "get_base_model") else model
     return name in signature(bare.forward).parameters
+
+
+def _telling(mask: Int[Tensor, "batch symbols"] | None) -> tuple[Tensor, ...]:
+    """The mask, if it says anything: models do less where there is none."""
+    return () if mask is None or bool(mask.all()) else (mask,)
 
 
 def _own_layers(cache: Cache) -> Cache:

@@ -42,4 +42,6 @@ class HuggingFaceScorer(Scorer):
     def advance(self, memory: Read, nodes: TransductionPosition, move: Move) -> Read:
         width = memory.logits.shape[1]
         moved = move.rows is not None or move.slots.shape[1] != width
-        return self.reader.go_on(memory, move.parents(width).flatten(), moved, move.actions)
+        alone = width == 1 and not moved
+        parents = None if alone else move.parents(width).flatten()
+        return self.reader.go_on(memory, parents, moved, move.actions)

@@ -1,11 +1,13 @@
 """Trainers of the library transformers that train with the beam."""
 
 from collections import defaultdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, Seq2SeqTrainer, Trainer
+from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
 from ..learning.denormals import flush_denormals
 from .config import BeamArguments, BeamConfig, BeamSeq2SeqConfig
@@ -85,8 +87,38 @@ class WithBeam(Trainer):
     @property
     def beam_takes_part(self) -> bool:
         """Does the beam take part in the step to come?"""
-        since = self.state.global_step - round(self.beam.beam_start * self.state.max_steps)
+        since = self.state.global_step - round(self.beam.first_share * self.state.max_steps)
         return self.beam.beam_weight != 0 and since >= 0 and since % self.beam.beam_every == 0
+
+    def evaluation_loop(self, dataloader: Any, *given: Any, **named: Any) -> Any:
+        """That of the Trainer; then the mean cost of what the beam finds, as `eval_cost`."""
+        output = super().evaluation_loop(dataloader, *given, **named)
+        if self.beam.beam_evaluates and output.metrics is not None:
+            prefix = named.get("metric_key_prefix", "eval")
+            costs = [self._costs(inputs) for inputs in dataloader]
+            if costs and (found := [cost for cost in costs if cost is not None]):
+                output.metrics[f"{prefix}_cost"] = float(torch.cat(found).mean())
+        return output
+
+    def _costs(self, inputs: Any) -> Tensor | None:
+        """What the outputs for a batch cost, in all processes; None where labels are not known."""
+        inputs = self._prepare_inputs(inputs)
+        if "labels" not in inputs:
+            return None
+        with flush_denormals():
+            costs = self.objective.costs_of_best(self.objective.batch_of(inputs))
+        gathered: Tensor = self.accelerator.gather_for_metrics(costs)
+        return gathered
+
+    def _evaluate(self, trial: Any, *given: Any, **named: Any) -> dict[str, float]:
+        """That of the Trainer; weights that no step has changed can be the best, too."""
+        metrics: dict[str, float] = super()._evaluate(trial, *given, **named)
+        if self.args.load_best_model_at_end and self.state.global_step == 0:
+            self._determine_best_metric(metrics, trial)
+            folder = Path(self._get_output_dir(trial)) / f"{PREFIX_CHECKPOINT_DIR}-0"
+            self.state.best_model_checkpoint = str(folder)
+            self._save_checkpoint(self.model, trial)
+        return metrics
 
     def log(self, logs: dict[str, float], *others: Any, **named: Any) -> None:
         """Add what was seen of the beams to the logs of training."""

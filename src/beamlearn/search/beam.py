@@ -252,6 +252,8 @@ class Step:
     @cached_property
     def settled(self) -> Bool[Tensor, " batch"] | None:
         """Examples that only the final choice is left to; None: there are none."""
+        if not bool(self.finished.any()):
+            return None
         settled = (self.finished | ~self.kept).all(dim=-1) & ~self.ended
         return settled if bool(settled.any()) else None
 

@@ -1,12 +1,16 @@
 """Hypotheses that may run on or end, with the way that led to each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from .beam import Beam, Step
+from .check_tensors import check_best_scores
+from .neighbors import Neighbors
 from .ranking import top
 
 
@@ -29,6 +33,38 @@ class Candidates:
         zeros = like.new_zeros(like.shape[0], width)
         nowhere, nothing = zeros.long(), zeros.bool()
         return cls(zeros, nothing, nowhere, nowhere, ~nothing, nothing)
+
+    @classmethod
+    def among(
+        cls,
+        beam: Beam,
+        neighbors: Neighbors,
+        kept: Bool[Tensor, "batch m"],
+        index: Int[Tensor, "batch m"],
+    ) -> "Candidates":
+        """Some neighbors of a beam, by index; those that are not `kept` are not there."""
+        entries = neighbors.look_up(index)
+        stays = torch.zeros_like(kept)
+        if neighbors.ragged:
+            stays = beam.finished.gather(-1, entries.slots)  # an initial node that is terminal
+        fields = (entries.scores, kept, entries.slots, entries.actions, stays, entries.terminal)
+        return cls(*fields) if bool(kept.all()) else cls(*fields).only(kept)
+
+    def step(self, beam: Beam, ended: Bool[Tensor, " batch"]) -> Step:
+        """The transition to them; the search of some examples ends there."""
+        return Step(
+            examples=beam.examples,
+            slots=self.slots,
+            actions=self.actions,
+            scores=self.scores,
+            ranked=self.there,
+            kept=self.there,
+            finished=self.ends,
+            stays=self.stays,
+            ended=ended,
+            some_ended=bool(ended.any()),
+            stopped=torch.zeros_like(ended),
+        )
 
     def each(self, function: Callable[..., Tensor], *others: "Candidates") -> "Candidates":
         """Apply a function to every field, together with that field of others."""
@@ -69,3 +105,29 @@ class Candidates:
 
 def _fields(slots: Candidates) -> tuple[Tensor, ...]:
     return slots.scores, slots.there, slots.slots, slots.actions, slots.stays, slots.ends
+
+
+def check_first(
+    best: Candidates, beam: Beam, neighbors: Neighbors, pool: Candidates | None = None
+) -> None:
+    """Complain about scores that cannot be ranked, and where there is no output at all.
+
+    A beam that has no neighbors is an error, unless something ended before, in the `pool`.
+    """
+    if isfinite(float(best.scores[:, 0].where(best.there[:, 0], torch.inf).sum())):
+        return  # one number to look at
+    index = best.slots[:, :1] * neighbors.actions + best.actions[:, :1]
+    first = neighbors.look_up(index).scores[:, 0]
+    first = first.masked_fill(first.isfinite() & ~best.there[:, 0], -torch.inf)
+    if pool is not None:
+        first = first.masked_fill((first == -torch.inf) & pool.there[:, 0], 0.0)
+    check_best_scores(first, beam.examples)
+
+
+def final_lists(
+    found: Sequence[tuple[Int[Tensor, " _"], Candidates]],
+) -> tuple[Float[Tensor, "batch k"], Bool[Tensor, "batch k"]]:
+    """Collect the pools in the order of the examples."""
+    order = torch.cat([examples for examples, _ in found]).argsort()
+    scores = torch.cat([pool.scores for _, pool in found])
+    return scores[order], torch.cat([pool.there for _, pool in found])[order]

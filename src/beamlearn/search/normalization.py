@@ -1,5 +1,6 @@
 """The normalizer of scores: log sum exp over the legal actions of each slot."""
 
+from math import isfinite
 from typing import Any
 
 import torch
@@ -26,7 +27,7 @@ def normalizer(
     if legal is not None:
         local = local.masked_fill(~legal, -torch.inf)
     found = _log_sum(local)
-    if bool(found.isfinite().all()):
+    if isfinite(float(found.detach().sum())):  # one number to look at
         return found
     if idle is not None:
         local = local.masked_fill(idle[..., None], 0.0)
@@ -35,26 +36,39 @@ def normalizer(
 
 
 def _log_sum(local: Float[Tensor, "batch k a"]) -> Float[Tensor, "batch k"]:
+    if not (local.requires_grad and torch.is_grad_enabled()):
+        return _log_sum_exp(local)
     found: Tensor = _LogSum.apply(local)  # type: ignore[no-untyped-call]
     return found
 
 
-class _LogSum(Function):
+def _log_sum_exp(local: Float[Tensor, "batch k a"]) -> Float[Tensor, "batch k"]:
     """log sum exp over the actions, in blocks that a cache can hold.
 
     exp is up to thirty times slower where its result is too small for a normal number; what is
     that far below the greatest changes no digit of the sum.
     """
+    most = max(1, BLOCK // max(1, local.shape[2]))
+    if local.shape[0] * local.shape[1] <= most:
+        return _log_sum_of_block(local)
+    return torch.cat([*map(_log_sum_of_block, local.flatten(0, 1).split(most))]).view(
+        local.shape[:2]
+    )
+
+
+def _log_sum_of_block(block: Float[Tensor, "*rows a"]) -> Float[Tensor, "*rows"]:
+    greatest = block.amax(dim=-1, keepdim=True)
+    shares = (block - greatest).clamp_(min=NEGLIGIBLE).exp_()
+    return shares.sum(dim=-1).log_().add_(greatest[..., 0])
+
+
+class _LogSum(Function):
+    """`_log_sum_exp`, with its gradient."""
 
     @staticmethod
     def forward(ctx: Any, local: Tensor) -> Tensor:
-        sums = []
-        for block in local.flatten(0, 1).split(max(1, BLOCK // max(1, local.shape[2]))):
-            greatest = block.amax(dim=-1, keepdim=True)
-            shares = (block - greatest).clamp_(min=NEGLIGIBLE).exp_()
-            sums.append(shares.sum(dim=-1).log_().add_(greatest[:, 0]))
         ctx.save_for_backward(local)
-        return torch.cat(sums).view(local.shape[:2])
+        return _log_sum_exp(local)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """Beam search with a pool: hypotheses that end leave the beam and make room for others."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
 from typing import Any, Literal
@@ -12,8 +12,8 @@ from torch import Tensor
 from ..check import allowed_steps, check_steps, check_width
 from .beam import Beam, Step, advance, expand, initial_beam
 from .beam_search import SearchResult
-from .candidates import Candidates
-from .check_tensors import check_best_scores
+from .candidates import Candidates, check_first, final_lists
+from .greedy_search import greedy_search
 from .neighbors import Neighbors
 from .scorer import Scorer
 from .space import SearchSpace
@@ -77,17 +77,24 @@ def pooled_search(
     """
     width, longest = check_width(width), allowed_steps(max_steps, space.max_steps)
     _check(early_stopping)
+    later_wins = early_stopping == "never" and scorer.length_power > 0
+    if width == 1 and stops is None and parts is None and not later_wins:
+        return greedy_search(space, scorer, longest)
     steps: list[Step] = []
     with torch.no_grad():
         beam = initial_beam(space, scorer)
-        pool = Candidates.empty(beam.scores, width)
+        pool, waiting = Candidates.empty(beam.scores, width), False
         final = [(beam.examples[:0], pool.keep(slice(0)))]
         while beam.examples.numel() > 0:
             check_steps(len(steps), longest)
             neighbors = expand(space, scorer, beam)
             best, running = _choose(beam, neighbors, width, stops, parts)
-            _check_scores(beam, neighbors, best, pool)
-            pool = pool.staying(at=beam.kept.shape[1])
+            check_first(best, beam, neighbors, pool)
+            if best is running and not waiting:  # nothing has ended so far
+                steps.append(running.step(beam, torch.zeros_like(running.there[:, 0])))
+                beam, _ = advance(space, scorer, beam, steps[-1])
+                continue
+            pool, waiting = pool.staying(at=beam.kept.shape[1]), True
             if best is not running:
                 pool = pool.join(best.only(best.ends)).best(width)
             expected = _expected_best(
@@ -96,9 +103,9 @@ def pooled_search(
             ended = ~running.there[:, 0] | (pool.there[:, -1] & ~(expected > pool.scores[:, -1]))
             steps.append(_record(beam, running, pool, ended))
             final.append((beam.examples[ended], pool.keep(ended)))
-            beam, move = advance(space, scorer, beam, _step(beam, running, ended))
+            beam, move = advance(space, scorer, beam, running.step(beam, ended))
             pool = pool.each(move.keep)
-    return SearchResult(Trace(space, steps), *_final_lists(final))
+    return SearchResult(Trace(space, steps), *final_lists(final))
 
 
 def _check(early_stopping: object) -> None:
@@ -138,7 +145,7 @@ def _split(
     if stops is not None:
         some = ending.masked_fill(ending == neighbors.actions, 0)  # the others end anyway
         several = 1 + max(1, int(some.max()))
-    ranked = _look_up(beam, neighbors, *neighbors.best(several * width, part))
+    ranked = Candidates.among(beam, neighbors, *neighbors.best(several * width, part))
     if stops is not None:
         ranked = ranked.ending(stops(beam.nodes, ranked.slots, ranked.actions))
     best = ranked.each(lambda field: field[:, :width])
@@ -147,27 +154,7 @@ def _split(
     if sparse or stops is not None:
         return best, ranked.only(~ranked.ends).best(width)
     rest = ~neighbors.terminals() if part is None else ~neighbors.terminals() & part
-    return best, _look_up(beam, neighbors, *neighbors.best(width, rest))
-
-
-def _look_up(
-    beam: Beam, neighbors: Neighbors, kept: Bool[Tensor, "batch m"], index: Int[Tensor, "batch m"]
-) -> Candidates:
-    entries = neighbors.look_up(index)
-    finished = beam.finished.gather(-1, entries.slots)  # only an initial node that is terminal
-    found = Candidates(
-        entries.scores, kept, entries.slots, entries.actions, finished, entries.terminal
-    )
-    return found.only(kept)
-
-
-def _check_scores(beam: Beam, neighbors: Neighbors, best: Candidates, pool: Candidates) -> None:
-    """Complain about scores that cannot be ranked, and where there is no output at all."""
-    index = best.slots[:, :1] * neighbors.actions + best.actions[:, :1]
-    first = neighbors.look_up(index).scores[:, 0]
-    first = first.masked_fill(first.isfinite() & ~best.there[:, 0], -torch.inf)
-    lost = (first == -torch.inf) & pool.there[:, 0]
-    check_best_scores(first.masked_fill(lost, 0.0), beam.examples)
+    return best, Candidates.among(beam, neighbors, *neighbors.best(width, rest))
 
 
 def _expected_best(
@@ -186,42 +173,16 @@ def _expected_best(
     return best
 
 
-def _step(beam: Beam, running: Candidates, ended: Bool[Tensor, " batch"]) -> Step:
-    """The transition to what runs on."""
-    return Step(
-        examples=beam.examples,
-        slots=running.slots,
-        actions=running.actions,
-        scores=running.scores,
-        ranked=running.there,
-        kept=running.there,
-        finished=running.ends,
-        stays=running.stays,
-        ended=ended,
-        some_ended=bool(ended.any()),
-        stopped=torch.zeros_like(ended),
-    )
-
-
 def _record(
     beam: Beam, running: Candidates, pool: Candidates, ended: Bool[Tensor, " batch"]
 ) -> Step:
     """The same for the trace: what runs and then the pool; at the end the pool in front."""
     record = running.join(pool)
     if not bool(ended.any()):
-        return _step(beam, record, ended)
+        return record.step(beam, ended)
     last = ended[:, None]
     after = pool.join(running.only(~last.expand_as(running.there)))
     record = record.each(lambda on, end: torch.where(last, end, on), after)
     first = torch.arange(record.slots.shape[1], device=ended.device) == 0
-    step = _step(beam, record, ended)
+    step = record.step(beam, ended)
     return replace(step, kept=record.there & (first | ~last))
-
-
-def _final_lists(
-    found: Sequence[tuple[Int[Tensor, " _"], Candidates]],
-) -> tuple[Float[Tensor, "batch k"], Bool[Tensor, "batch k"]]:
-    """Collect the pools in the order of the examples."""
-    order = torch.cat([examples for examples, _ in found]).argsort()
-    scores = torch.cat([pool.scores for _, pool in found])
-    return scores[order], torch.cat([pool.there for _, pool in found])[order]

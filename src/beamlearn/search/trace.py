@@ -76,13 +76,13 @@ class Trace:
             if step.some_ended:
                 ranked = pad(step.ranked, (0, max(0, width - step.ranked.shape[1])))
                 there[step.examples[step.ended]] = ranked[step.ended, :width]
-            slots = at[step.examples].clamp(max=step.slots.shape[1] - 1)
-            at[step.examples] = step.slots.gather(-1, slots)
+            rows = step.examples if len(step.examples) < batch else slice(None)
+            slots = at[rows].clamp(max=step.slots.shape[1] - 1)
+            at[rows] = step.slots.gather(-1, slots)
             if moves:
                 place -= 1
-                idle = step.stays.gather(-1, slots) | ~there[step.examples]
-                actions = step.actions.gather(-1, slots).masked_fill(idle, -1)
-                found[step.examples, :, place] = actions
+                idle = step.stays.gather(-1, slots) | ~there[rows]
+                found[rows, :, place] = step.actions.gather(-1, slots).masked_fill(idle, -1)
         return found
 
     def best_outputs(self) -> list[Any]:

@@ -198,6 +198,13 @@ def inherited(task: TaskSpec[E, D, M], experiment: E) -> E:
     """The same with the settings that come with the weights of a warm start."""
     if experiment.warm_start is None:
         return experiment
+    if experiment.settings.pretrained:
+        raise SettingsError(
+            "`warm_start` and `hf` must not be given together, as each names the first weights; "
+            "leave out `hf` to go on from the run, or `warm_start` to begin with the model again.",
+            "warm_start",
+            "hf",
+        )
     kept = read_experiment(task, Run.open(experiment.warm_start))
     return experiment.with_settings(taken_over(kept.settings, experiment.settings)).decided()
 

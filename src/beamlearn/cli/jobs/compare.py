@@ -27,6 +27,7 @@ from ...engines.part import Part
 from ...plural import counted
 from ...tasks.task import D, E, M, TaskSpec
 from ...training.device import available
+from ...training.logs import check_logs
 from ...training.run import CONFIG
 from ...training.settings import SettingsError, parse
 from ..console import say
@@ -72,6 +73,7 @@ def compare(
     out: Path,
     *,
     where: Where,
+    logs: Sequence[str],
     device: str,
     quiet: bool,
 ) -> None:
@@ -79,7 +81,7 @@ def compare(
     console = Console(stderr=True, quiet=quiet)
     where.check()
     planned = planned_from(task, values, source)
-    entries = where.entries(planned.entries(available(device)))
+    entries = where.entries(planned.entries(available(device), check_logs(logs)))
     examples = check_data(planned, entries, out)
     make_folder(out)
     for sentence in planned.left_out:

@@ -19,6 +19,7 @@ from ...tasks.experiment import Prepared, begin, read_experiment, resume
 from ...tasks.settings import Experiment
 from ...tasks.sharing import follow, lead
 from ...tasks.task import D, E, M, Report, TaskSpec
+from ...training.logs import check_logs, logging
 from ...training.progress import Display
 from ...training.run import CONFIG, Run, left_aside, replacing
 from ...training.settings import SettingsError, parse
@@ -41,11 +42,13 @@ def train(
     *,
     resuming: bool,
     overwrite: bool,
+    logs: Sequence[str],
     device: str,
     threads: int,
     quiet: bool,
 ) -> None:
     """Begin a training, or go on with one, and take it to its end."""
+    logs = check_logs(logs)
     launch = Launch.here()
     console = Console(stderr=True, quiet=quiet or not launch.speaks)
     prepare = partial(
@@ -68,20 +71,25 @@ def train(
             if ranks.number > 0:
                 fit(follow(task, ranks, device))
             else:
-                train_here(lead(ranks, prepare), console, out, overwrite=overwrite)
+                train_here(lead(ranks, prepare), console, out, logs, overwrite=overwrite)
     except LostRankError as error:
         say(console, f"{error} The same command with --resume goes on.")
         raise typer.Exit(1) from None
 
 
 def train_here(
-    prepared: Prepared[E, D, M], console: Console, out: Path, *, overwrite: bool
+    prepared: Prepared[E, D, M],
+    console: Console,
+    out: Path,
+    logs: Sequence[str],
+    *,
+    overwrite: bool,
 ) -> None:
     """Take a training to its end in its folder, and say how it goes on if it is interrupted."""
     for sentence in remarks(prepared.experiment, prepared.training.stopped, out):
         say(console, sentence)
     try:
-        train_model(prepared, console, out)
+        train_model(prepared, console, out, logs)
     except KeyboardInterrupt:
         say(console, f"Interrupted. {way_on(prepared.experiment, overwrite)}")
         raise typer.Exit(130) from None
@@ -217,7 +225,9 @@ def check_unchanged(
         )
 
 
-def train_model(prepared: Prepared[E, D, M], console: Console, out: Path) -> None:
+def train_model(
+    prepared: Prepared[E, D, M], console: Console, out: Path, logs: Sequence[str] = ()
+) -> None:
     """Train to the end, and measure the result on the validation set."""
     task, model, training = prepared.task, prepared.model, prepared.training
     with prepared.checkpointer.held():
@@ -226,8 +236,11 @@ def train_model(prepared: Prepared[E, D, M], console: Console, out: Path) -> Non
             f"{task.describe_data(model, len(training.examples))}, "
             f"{sum(p.numel() for p in model.scorer.parameters()):,} parameters",
         )
-        with Display(console, task.unit, prepared.describe_validation) as display:
-            fit(training, prepared.checkpointer, display)
+        with (
+            Display(console, task.unit, prepared.describe_validation) as display,
+            logging(logs, training, prepared.checkpointer.run) as loggers,
+        ):
+            fit(training, prepared.checkpointer, display, *loggers)
         measured = decoding_widths(prepared)
         reports = final_reports(prepared, measured)
         results = [report.to_json() for report in reports]

@@ -8,6 +8,8 @@ from .folder import POLICIES as POLICIES
 from .folder import VOCABULARY as VOCABULARY
 from .folder import Run as Run
 from .folder import Trace as Trace
+from .portable import PORTABLE as PORTABLE
+from .portable import portable_files as portable_files
 from .records import BusyError as BusyError
 from .records import OccupiedError as OccupiedError
 from .records import RunError as RunError

@@ -5,6 +5,7 @@
     model.safetensors    the best model                     lock, lock.*      held while training
     checkpoint/          the training between two rounds: the two newest
     decoding.json        the width to decode with, as measured at the end
+    tensorboard/, logs.json     event files, and the names of other logs, if asked for
     average.safetensors, mixture.safetensors, selected.safetensors     other policies, if asked for
 
 Nothing is pickled, so reading a stranger's run executes nothing. Every file is replaced as a whole
@@ -52,7 +53,11 @@ POLICIES: dict[Policy, str] = {
 }
 PAGE = "report.html"
 """The page that `report` writes into the folder."""
-OWN = {CONFIG, VOCABULARY, METRICS, DECODING, ROUNDS, CHECKPOINT, LOCK, PAGE, *POLICIES.values()}
+TENSORBOARD, LOGS = "tensorboard", "logs.json"
+OWN = {
+    *(CONFIG, VOCABULARY, METRICS, DECODING, ROUNDS, CHECKPOINT, LOCK, PAGE, TENSORBOARD, LOGS),
+    *POLICIES.values(),
+}
 """What may be in a run folder."""
 REMEDIES: dict[Policy, str] = {
     "best": "no epoch of the training has ended; resume it",
@@ -266,6 +271,17 @@ class Run:
         """Read what was measured; None if nothing was."""
         path = self.path / METRICS
         return read_json(path) if path.exists() else None
+
+    def save_logs(self, names: Mapping[str, str]) -> None:
+        """Replace the names that logs elsewhere have, by their trackers."""
+        self._check_lease()
+        path = self.path / LOGS
+        atomic.write_bytes(path, to_json(names, path, indent=2))
+
+    def load_logs(self) -> dict[str, str]:
+        """Read the names of logs elsewhere."""
+        path = self.path / LOGS
+        return read_json(path) if path.exists() else {}
 
     def save_decoding(self, measured: Mapping[str, Any]) -> None:
         """Replace the width to decode with, and what it was chosen by."""

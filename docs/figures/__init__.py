@@ -1,0 +1,1 @@
+"""The figures of the documentation, made by code: `PYTHONPATH=docs python -m figures`."""

@@ -1,0 +1,1 @@
+"""How the documentation site is made; `make docs` runs it."""

@@ -1,0 +1,1 @@
+"""Runs in repositories of the Hugging Face Hub: there with `push`, back by their names."""
