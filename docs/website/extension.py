@@ -15,6 +15,11 @@ def tidy(app: Sphinx, what: str, name: str, found: Any, options: Any, lines: lis
     lines[:] = [*from_docstring("\n".join(lines)).splitlines(), ""]
 
 
+def skip(app: Sphinx, what: str, name: str, found: Any, skipped: bool, options: Any) -> bool | None:
+    """Leave out what scikit-learn adds to every estimator, in its own words."""
+    return True if name.startswith("set_") and name.endswith("_request") else None
+
+
 def inline(drawing: Path) -> nodes.raw:
     """A drawing as a part of the page, so that it has the colors of the page."""
     svg = drawing.read_text(encoding="utf-8")
@@ -47,6 +52,7 @@ def draw_images(app: Sphinx, tree: nodes.document) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Tell Sphinx."""
     app.connect("autodoc-process-docstring", tidy)
+    app.connect("autodoc-skip-member", skip)
     app.connect("doctree-read", draw_images)
     app.add_directive("drawing", DrawingDirective)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
