@@ -138,8 +138,9 @@ def accuracy(parser: Parser, examples: Sequence[ParsingExample]) -> float:
 
 def teacher_accuracy(kind: str, parser: Parser, examples: Sequence[ParsingExample]) -> float:
     """What a reference reaches itself."""
-    space = parser.space(examples)
-    oracle = bl.RolloutOracle(space.cost, out="reference", reference=teacher(kind))
+    task = Lessons(parser)
+    space = task.space(examples)
+    oracle = bl.RolloutOracle(task.cost, out="reference", reference=teacher(kind))
     path = bl.beam_trajectory(space, parser.scorer, 1, strategy="oracle", oracle=oracle)
     return 1 - float(path.final_costs.sum()) / sum(map(len, examples))
 

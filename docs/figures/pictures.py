@@ -102,8 +102,8 @@ def neighbors() -> str:
     drawing.text(14, 162, "of the beam")
     for node in beam:
         for child in children(node):
-            look = "blue" if child in after else "line"
-            drawing.line([(across[node], 40), (below[child], 140)], look, 2)
+            color = "blue" if child in after else "line"
+            drawing.line([(across[node], 40), (below[child], 140)], color, 2)
     for node in beam:
         drawing.box(across[node], 40, 90, 44, "blue", "panel", stroke=2)
         drawing.text(across[node], 37, node, anchor="middle", weight=600)

@@ -139,8 +139,8 @@ def assemble(folder: Path, address: str | None = None) -> None:
     for path in sorted(sources.shown):
         sources.write(source_place(path), source_page(path))
     for kind in ("*.svg", "*.png", "comparisons/*.html", "figures/*.svg"):
-        for path in (ROOT / "docs").glob(kind):
-            place = path.relative_to(ROOT / "docs").as_posix()
+        for figure in (ROOT / "docs").glob(kind):
+            place = figure.relative_to(ROOT / "docs").as_posix()
             sources.copy(f"docs/{place}", place)
     found = {
         place.relative_to(folder).with_suffix("").as_posix()

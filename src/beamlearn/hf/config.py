@@ -129,7 +129,7 @@ def _save_when_evaluated(args: Any) -> None:
 
 
 @dataclass
-class BeamSeq2SeqConfig(KeepsBest, Seq2SeqTrainingArguments):
+class BeamSeq2SeqConfig(KeepsBest, Seq2SeqTrainingArguments):  # type: ignore[misc]  # None: open
     """`Seq2SeqTrainingArguments`, and how training uses the beam.
 
     With `predict_with_generate`, evaluation decodes with `beam_width` beams unless
@@ -152,7 +152,7 @@ class BeamSeq2SeqConfig(KeepsBest, Seq2SeqTrainingArguments):
 
 
 @dataclass
-class BeamConfig(KeepsBest, TrainingArguments):
+class BeamConfig(KeepsBest, TrainingArguments):  # type: ignore[misc]  # None: open
     """`TrainingArguments`, and how training uses the beam."""
 
     def __post_init__(self) -> None:

@@ -117,6 +117,7 @@ class WithBeam(Trainer):
             self._determine_best_metric(metrics, trial)
             folder = Path(self._get_output_dir(trial)) / f"{PREFIX_CHECKPOINT_DIR}-0"
             self.state.best_model_checkpoint = str(folder)
+            assert self.model is not None
             self._save_checkpoint(self.model, trial)
         return metrics
 
