@@ -2,9 +2,11 @@
 
 A row is a model that was trained without a beam, what a beam in testing alone removes of its
 avoidable cost (`Signs.beam`), and what training with the beam removed of the rest (measured: 1 -
-cost trained with the beam / cost trained without, both decoded with the beam). Rows come from the
-other results in this folder and from the comparisons in docs/; more can be given in a file with one
-JSON object a line, with the output of `beamlearn diagnose RUN FILE --json` and what was measured:
+cost trained with the beam / cost trained without, both decoded with the beam). The rule is fitted
+to older results in this folder and to the comparisons in docs/, all of them trained with the beam
+alone. It is tested on `defaults` and `lookahead`, which chose none of its numbers, and where the
+beam's training is the default, `joint`. More rows to fit to can be given in a file with one JSON
+object a line, with the output of `beamlearn diagnose RUN FILE --json` and what was measured:
 
     {"name": "pos", "diagnosis": {...}, "measured": 0.12}
 
@@ -13,12 +15,14 @@ JSON object a line, with the output of `beamlearn diagnose RUN FILE --json` and 
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import sqrt
 from pathlib import Path
-from statistics import mean
+from statistics import correlation, mean
 from typing import Any
+
+from defaults import ROWS, kept_trainings
 
 from beamlearn.evaluation.gain import BLIND, SIGHTED, Signs, expected_reduction
 from beamlearn.evaluation.verdict import LITTLE
@@ -76,9 +80,17 @@ DOCUMENTED = (
 """Of likelihood and of continue, both with width 8: wrong tags, and 1 - F1 of spans."""
 
 
-def costs(file: str, entry: str) -> dict[int, float]:
+def entries_of(file: str) -> dict[str, list[dict[str, Any]]]:
+    """The results of a benchmark by the names of its trainings; none if it was not run."""
+    path = RESULTS / f"{file}.json"
+    if not path.exists():
+        return {}
+    found: dict[str, list[dict[str, Any]]] = json.loads(path.read_text("utf-8"))["entries"]
+    return found
+
+
+def costs(entries: Mapping[str, Sequence[Mapping[str, Any]]], entry: str) -> dict[int, float]:
     """The avoidable cost at each width in testing, the mean over seeds."""
-    entries = json.loads((RESULTS / f"{file}.json").read_text(encoding="utf-8"))["entries"]
     found: dict[int, list[float]] = {}
     for seed in range(10):
         for row in entries.get(f"{entry}-seed{seed}", []):
@@ -86,15 +98,46 @@ def costs(file: str, entry: str) -> dict[int, float]:
     return {width: mean(each) for width, each in found.items()}
 
 
+def measured_row(
+    name: str, sees_all: bool, before: Mapping[int, float], after: Mapping[int, float]
+) -> Row:
+    """A row from the avoidable costs of two trainings."""
+    width = max(before)
+    return Row(name, sees_all, 1 - before[width] / before[1], 1 - after[width] / before[width])
+
+
 def known_rows() -> list[Row]:
     """The rows that were measured here."""
     rows = []
     for file, without, trained, sees_all in PAIRS:
-        before, after = costs(file, without), costs(file, trained)
-        width = max(before)
-        beam, measured = 1 - before[width] / before[1], 1 - after[width] / before[width]
-        rows.append(Row(f"{file}: {without}", sees_all, beam, measured))
+        entries = entries_of(file)
+        before, after = costs(entries, without), costs(entries, trained)
+        rows.append(measured_row(f"{file}: {without}", sees_all, before, after))
     return [*rows, *DOCUMENTED]
+
+
+def fresh_rows() -> list[Row]:
+    """The rows that the rule was not fitted to; each is the mean of the seeds that both have."""
+    rows = []
+    for name, row in ROWS.items():
+        kept = {training: found["results"] for training, found in kept_trainings(name).items()}
+        pairs = [
+            seed
+            for seed in range(10)
+            if {f"likelihood-seed{seed}", f"joint-seed{seed}"} <= kept.keys()
+        ]
+        if pairs:
+            both = [
+                costs({f"{way}-seed{seed}": kept[f"{way}-seed{seed}"] for seed in pairs}, way)
+                for way in ("likelihood", "joint")
+            ]
+            rows.append(measured_row(f"defaults: {name}", row.model.sees_all, *both))
+    entries = entries_of("lookahead")
+    for place in dict.fromkeys("-".join(name.split("-")[:2]) for name in entries):
+        both = [costs(entries, f"{place}-{way}") for way in ("likelihood", "default")]
+        if all(both):
+            rows.append(measured_row(f"lookahead: {place}", place.endswith("-all"), *both))
+    return rows
 
 
 def row_of(record: dict[str, Any]) -> Row:
@@ -124,35 +167,61 @@ def left_out(rows: Sequence[Row]) -> list[tuple[float, float]]:
     return found
 
 
+def show(rows: Sequence[Row]) -> None:
+    """Print what is expected of each row, and what was measured."""
+    print(f"{'':60s} {'sees':>5s} {'beam':>6s} {'expected':>8s} {'measured':>8s}")
+    for row in rows:
+        print(
+            f"{row.name[:60]:60s} {'all' if row.sees_all else 'some':>5s} {100 * row.beam:6.1f} "
+            f"{100 * expected(row):8.1f} {100 * row.measured:8.1f}"
+        )
+
+
+def expected(row: Row) -> float:
+    """What `beamlearn diagnose` expects."""
+    return expected_reduction(Signs(row.beam, 0.0, 0.0, row.sees_all))
+
+
+def quality(pairs: Sequence[tuple[float, float]]) -> dict[str, float]:
+    """How near what was expected is to what was measured."""
+    return {
+        "rows": len(pairs),
+        "error": off(pairs),
+        "error_without_rule": off([(measured, 0.0) for measured, _ in pairs]),
+        "correlation": correlation(*zip(*pairs, strict=True)),
+        "agreed": sum((a >= LITTLE) == (b >= LITTLE) for a, b in pairs),
+    }
+
+
+def told(about: str, found: Mapping[str, float]) -> None:
+    """Print one line on a set of rows."""
+    print(
+        f"{about}: off by {100 * found['error']:.1f} points, without the rule by "
+        f"{100 * found['error_without_rule']:.1f}; correlation {found['correlation']:.2f}; agreed on whether it pays (at "
+        f"least {LITTLE:.0%}) in {found['agreed']} of {found['rows']} rows"
+    )
+
+
 def main() -> None:
     rows = known_rows()
     if len(sys.argv) > 1:
         lines = Path(sys.argv[1]).read_text(encoding="utf-8").splitlines()
         rows += [row_of(json.loads(line)) for line in lines if line.strip()]
-    print(f"{'':60s} {'sees':>5s} {'beam':>6s} {'expected':>8s} {'measured':>8s}")
-    for row in rows:
-        expected = expected_reduction(Signs(row.beam, 0.0, 0.0, row.sees_all))
-        print(
-            f"{row.name[:60]:60s} {'all' if row.sees_all else 'some':>5s} {100 * row.beam:6.1f} "
-            f"{100 * expected:8.1f} {100 * row.measured:8.1f}"
-        )
-    checked = left_out(rows)
-    agreed = [(a >= LITTLE) == (b >= LITTLE) for a, b in checked]
+    fresh = fresh_rows()
+    show([*rows, *fresh])
     result = {
         "rows": [asdict(row) for row in rows],
+        "fresh": [asdict(row) | {"expected": expected(row)} for row in fresh],
         "blind": slope([row for row in rows if not row.sees_all]),
         "sighted": slope([row for row in rows if row.sees_all]),
-        "left_out_error": off(checked),
-        "error_without_rule": off([(row.measured, 0.0) for row in rows]),
-        "agreed": mean(agreed),
+        "left_out": quality(left_out(rows)),
     }
     print(f"slopes of this fit: {result['blind']:.2f} and {result['sighted']:.2f}")
     print(f"slopes in beamlearn.evaluation.gain: {BLIND} and {SIGHTED}")
-    print(
-        f"off by {100 * off(checked):.1f} points, each row left out of the fit in turn; without "
-        f"the rule by {100 * off([(row.measured, 0.0) for row in rows]):.1f}"
-    )
-    print(f"agreed on whether it pays (at least {LITTLE:.0%}) in {sum(agreed)} of {len(rows)} rows")
+    told("Each row left out of the fit in turn", result["left_out"])
+    if len({expected(row) for row in fresh}) > 1:  # or there is no correlation
+        result["tested"] = quality([(row.measured, expected(row)) for row in fresh])
+        told("Rows that the rule was not fitted to", result["tested"])
     path = RESULTS / "expected_gain.json"
     path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 

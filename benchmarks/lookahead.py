@@ -7,7 +7,7 @@ Each DATA is a folder: one with `train.conllu.gz` and `dev.conllu.gz` of UD Engl
 supertags, parts of speech and trees; or one with the `train.tsv` and `dev.tsv` that `beamlearn
 demo --out FOLDER` writes, for words in conversations. The same network and budget, by likelihood
 and with the default, for lookaheads of 0, 1, 2, 4 and all words. Interrupt it at any time; called
-again, it goes on. One process per core; each entry takes minutes. It writes
+again, it goes on. Each entry takes minutes. It writes
 `results/lookahead.json`, from which `--draw` makes `docs/lookahead.svg`. With `--limit N`, for a
 try, it learns from N sentences, and leaves the results in the folder of the runs.
 """
@@ -38,7 +38,7 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     "default": {},
 }
 WIDTHS = (1, 8)
-TREEBANK = {"supertag": 6000, "upos": 6000, "parse": 3000}
+TREEBANK = {"supertag": 6000, "upos": 6000, "parse": 2000}
 """The tasks of a treebank, and how many sentences they learn from."""
 CONVERSATIONS = "conversations"
 METRICS = ("las", "accuracy")
@@ -141,6 +141,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs") / "lookahead")
     parser.add_argument("--only", default="", help="entries whose name begins so")
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--processes", type=int, help="trainings at once (default: one per core)")
     parser.add_argument("--limit", type=int, help="training sentences, for a try")
     parser.add_argument("--draw", action="store_true", help="draw the figure from the results")
     arguments = parser.parse_args()
@@ -152,7 +153,7 @@ def main() -> None:
     folders = [folder.resolve() for folder in arguments.data]
     listed = list(entries(folders, arguments.limit, arguments.seeds))
     chosen = [entry for entry in listed if entry.name.startswith(arguments.only)]
-    for count, (done, results) in enumerate(compare(chosen, arguments.out), 1):
+    for count, (done, results) in enumerate(compare(chosen, arguments.out, arguments.processes), 1):
         found[done.name] = results
         shown = "  ".join(f"{measure_of(one):.4f}" for one in results)
         console.print(f"{count}/{len(chosen)} {done.name}  {shown}", soft_wrap=True)
