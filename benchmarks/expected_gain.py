@@ -197,8 +197,8 @@ def told(about: str, found: Mapping[str, float]) -> None:
     """Print one line on a set of rows."""
     print(
         f"{about}: off by {100 * found['error']:.1f} points, without the rule by "
-        f"{100 * found['error_without_rule']:.1f}; correlation {found['correlation']:.2f}; agreed on whether it pays (at "
-        f"least {LITTLE:.0%}) in {found['agreed']} of {found['rows']} rows"
+        f"{100 * found['error_without_rule']:.1f}; correlation {found['correlation']:.2f}; agreed "
+        f"on whether it pays (at least {LITTLE:.0%}) in {found['agreed']} of {found['rows']} rows"
     )
 
 
@@ -209,16 +209,17 @@ def main() -> None:
         rows += [row_of(json.loads(line)) for line in lines if line.strip()]
     fresh = fresh_rows()
     show([*rows, *fresh])
-    result = {
+    left = quality(left_out(rows))
+    result: dict[str, Any] = {
         "rows": [asdict(row) for row in rows],
         "fresh": [asdict(row) | {"expected": expected(row)} for row in fresh],
         "blind": slope([row for row in rows if not row.sees_all]),
         "sighted": slope([row for row in rows if row.sees_all]),
-        "left_out": quality(left_out(rows)),
+        "left_out": left,
     }
     print(f"slopes of this fit: {result['blind']:.2f} and {result['sighted']:.2f}")
     print(f"slopes in beamlearn.evaluation.gain: {BLIND} and {SIGHTED}")
-    told("Each row left out of the fit in turn", result["left_out"])
+    told("Each row left out of the fit in turn", left)
     if len({expected(row) for row in fresh}) > 1:  # or there is no correlation
         result["tested"] = quality([(row.measured, expected(row)) for row in fresh])
         told("Rows that the rule was not fitted to", result["tested"])

@@ -5,11 +5,12 @@ from xml.etree import ElementTree
 import pytest
 from figures import loss_curves, pictures, small_tree
 from figures.demo import demo
+from figures.rooms import rooms
 from website.repository import ROOT
 
 import beamlearn as bl
 
-FIGURES = {**pictures.PICTURES, "demo": demo}
+FIGURES = {**pictures.PICTURES, "demo": demo, "rooms": rooms}
 
 
 @pytest.mark.parametrize("name", FIGURES)

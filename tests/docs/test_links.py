@@ -24,7 +24,7 @@ def test_no_link_is_dead():
 def test_dead_links_are_found():
     page = "docs/tagging.md"
     wrong = "[a](no_such.md) [b](parsing.md#no-such-place) [c](#nor-this) [d](parsing.md)"
-    assert dead(ROOT, {**texts(), page: wrong}) == [
+    assert dead(ROOT, {**texts(), page: f"{texts()[page]}\n{wrong}\n"}) == [
         f"{page}: docs/no_such.md",
         f"{page}: docs/parsing.md#no-such-place",
         f"{page}: {page}#nor-this",
