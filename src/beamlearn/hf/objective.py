@@ -91,16 +91,21 @@ class BeamObjective:
         with torch.no_grad(), evaluating(self.model):
             if self.cost is not None:
                 return self._judged(batch, self._space(batch))[1][:, 0]
-            policy = as_strategy("continue")
-            return self._searched(self._space(batch), policy, round=1, seed=0).final_costs
+            scorer, policy = HuggingFaceScorer(self.model), as_strategy("continue")
+            return self._searched(self._space(batch), scorer, policy, round=1, seed=0).final_costs
 
     def _searched(
-        self, space: HuggingFaceSpace, strategy: Strategy, round: int, seed: int
+        self,
+        space: HuggingFaceSpace,
+        scorer: HuggingFaceScorer,
+        strategy: Strategy,
+        round: int,
+        seed: int,
     ) -> Trajectory:
         """The trajectory of a strategy; in evaluation mode and without gradients."""
         return beam_trajectory(
             space,
-            HuggingFaceScorer(self.model),
+            scorer,
             self.settings.beam_width,
             strategy=strategy,
             round=round,
@@ -142,14 +147,15 @@ class BeamObjective:
     ) -> BeamLosses:
         """Losses along the trajectory of the strategy."""
         with torch.no_grad(), evaluating(self.model):
-            path = self._searched(space, self.strategy, round, seed)
+            scorer = HuggingFaceScorer(self.model)
+            path = self._searched(space, scorer, self.strategy, round, seed)
         tree = self._labels(batch, space)
         first = len(tree)
         logits = self.tree_scores(model, batch.inputs, tree.with_visits(path.visits))
         labels, numbers = split_beams(logits, path.visits, first)
         return BeamLosses(
             self._likelihood(labels, batch),
-            path.rescored(HuggingFaceScorer(self.model), numbers).losses(self.loss),
+            path.rescored(scorer, numbers).losses(self.loss),
             path.final_costs,
             path.increases.float(),
             path.on_policy.float(),
