@@ -340,7 +340,7 @@ def test_verbose_reports_on_standard_error(capsys):
         ([], [], "`X` must have at least one word, got no sentence"),
         ([[], []], [[], []], "`X` must have at least one word, got only empty sentences"),
         ("the dog", [["D", "N"]], "`X` must be a list of sentences, .* got 'the dog'"),
-        ([["the"]], None, "`y` must be a list of sentences, each a list of labels, got None"),
+        ([["the"]], None, "each a list of labels, got None|requires y to be passed"),
         (
             [["the"], "a dog"],
             [["D"], ["D", "N"]],
